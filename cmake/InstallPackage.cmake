@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zkrecipes")
+set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+# A static library hands its private dependencies on to whoever links it; a shared one has them resolved.
+get_target_property(library_type zkrecipes TYPE)
+if(library_type STREQUAL "STATIC_LIBRARY")
+  set(ZKRECIPES_IS_STATIC TRUE)
+  # In Libs, not in Libs.private: there is no shared variant beside it, and plain "pkg-config --libs" should link.
+  set(ZKRECIPES_PC_REQUIRES "libglog")
+  set(ZKRECIPES_PC_LIBS " -lzookeeper_mt")
+else()
+  set(ZKRECIPES_IS_STATIC FALSE)
+  set(ZKRECIPES_PC_REQUIRES "")
+  set(ZKRECIPES_PC_LIBS "")
+endif()
+
+install(TARGETS zkrecipes EXPORT zkrecipes-targets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT zkrecipes-targets NAMESPACE zkrecipes:: DESTINATION "${package_dir}")
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/zkrecipes-config.cmake.in"
+  "${PROJECT_BINARY_DIR}/zkrecipes-config.cmake"
+  INSTALL_DESTINATION "${package_dir}"
+  NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/zkrecipes-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/zkrecipes-config.cmake"
+  "${PROJECT_BINARY_DIR}/zkrecipes-config-version.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/FindZooKeeper.cmake"
+  DESTINATION "${package_dir}")
+
+# Relative to the file itself, so that "cmake --install --prefix" and moved trees work.
+file(RELATIVE_PATH ZKRECIPES_PC_PREFIX "/prefix/${pkgconfig_dir}" "/prefix")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/zkrecipes.pc.in" "${PROJECT_BINARY_DIR}/zkrecipes.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/zkrecipes.pc" DESTINATION "${pkgconfig_dir}")

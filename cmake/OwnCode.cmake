@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# zkrecipes_own_code(<target>): what holds for each target whose sources are ours. Everything is PRIVATE, so that
+# nothing of it reaches programs that link the library.
+function(zkrecipes_own_code target)
+  target_compile_features(${target} PRIVATE cxx_std_17)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused
+    -Wold-style-cast -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough
+    $<$<BOOL:${ZKRECIPES_WARNINGS_AS_ERRORS}>:-Werror>)
+  # GCC reports false positives of this kind in headers of Boost and the standard library once code is instrumented.
+  if(ZKRECIPES_SANITIZE)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  endif()
+endfunction()

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+#include "zkrecipes/connection_options.h"
+
+namespace zkrecipes::connection {
+
+/// The next pause of a RetryPolicy. Not thread-safe.
+class Backoff {
+ public:
+  explicit Backoff(const RetryPolicy& policy);
+
+  /// `random` in [0, 1) decides how much jitter is taken off.
+  std::chrono::milliseconds next(double random);
+  std::chrono::milliseconds next();  ///< with a random number of its own
+  void reset();
+
+ private:
+  const RetryPolicy policy_;
+  double delay_ms_;
+};
+
+/// Throws std::invalid_argument saying what is wrong with it.
+void check(const RetryPolicy& policy);
+
+}  // namespace zkrecipes::connection

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "connection/requests.h"
+#include "connection/session.h"
+#include "connection/task_thread.h"
+#include "zkrecipes/connection.h"
+
+namespace zkrecipes::connection {
+
+/// Where the guid stands by which a lost create is found again.
+enum class GuidPlace { in_name, in_data };
+
+/// A node to be made such that it exists exactly once, even if the reply is lost.
+struct CreateSpec {
+  std::string parent;
+  std::string name;  ///< for a sequential node without the number
+  std::string guid;  ///< unique to this node, part of `name` or of `data`
+  GuidPlace guid_place = GuidPlace::in_name;
+  CreateMode mode = CreateMode::ephemeral_sequential;
+  std::string data;
+  CreateMode parent_mode = CreateMode::container;  ///< for missing parents
+  std::string stale_guid;  ///< an earlier session may have left a node with this guid: remove it first
+};
+
+struct CreatedNode {
+  std::string path;
+  NodeStat stat;
+  bool recovered = false;  ///< its own reply was lost
+};
+
+using WatchId = std::uint64_t;  // 0: none
+using ProbeId = std::uint64_t;  // 0: none
+
+/// What recipes need of ZooKeeper. Thread-safe and asynchronous.
+///
+/// Every call ends in exactly one completion, also when the session is lost or the connection closed; never on the
+/// calling thread, and with no lock of the library held. Lost connections and lost replies are resolved here: a
+/// completion is a final answer. Each request belongs to a session and ends with session_over when that is over;
+/// while the session is suspended, requests wait.
+class Client {
+ public:
+  virtual ~Client() = default;
+
+  /// Null while there is none.
+  virtual SessionPtr current_session() const = 0;
+  using SessionHandler = std::function<void(Status, SessionPtr)>;
+  /// Completes with ok and a session, or closed.
+  virtual void await_session(SessionHandler done) = 0;
+
+  using CreateHandler = std::function<void(Status, CreatedNode)>;
+  /// Makes missing parents, too. node_exists only for non-sequential nodes.
+  virtual void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) = 0;
+
+  /// Tries until the node is gone, its session is over or the server refuses for good; also when nobody waits for it.
+  virtual void remove(const SessionPtr& session, const std::string& path, std::function<void(Status)> done) = 0;
+
+  virtual void exists(const SessionPtr& session, const std::string& path, ReplyHandler done) = 0;
+  virtual void get(const SessionPtr& session, const std::string& path, ReplyHandler done) = 0;
+  virtual void list(const SessionPtr& session, const std::string& path, ReplyHandler done) = 0;
+  virtual void sync(const SessionPtr& session, const std::string& path, ReplyHandler done) = 0;
+  /// `version`: the one expected, or -1.
+  virtual void set(const SessionPtr& session, const std::string& path, std::string data, std::int32_t version,
+                   ReplyHandler done) = 0;
+
+  /// get, and on ok `event` is called once at the node's next change, unless the session is over or unwatch() was
+  /// called first. The event comes after `done`.
+  virtual WatchId watch_node(const SessionPtr& session, const std::string& path, WatchHandler event,
+                             ReplyHandler done) = 0;
+  /// list, and the same for the node's children.
+  virtual WatchId watch_children(const SessionPtr& session, const std::string& path, WatchHandler event,
+                                 ReplyHandler done) = 0;
+  /// Afterwards the event is not called any more, unless that has already begun. The watch is taken off the server.
+  virtual void unwatch(WatchId watch) = 0;
+
+  /// Lets the heartbeats ask after a node of this session, so that `gone` is called (once) when somebody else has
+  /// deleted it. Costs no request beyond the heartbeat while there are few.
+  virtual ProbeId probe(const SessionPtr& session, const std::string& path, std::function<void()> gone) = 0;
+  virtual void unprobe(ProbeId probe) = 0;
+
+  /// Runs on a thread of the library, for short work; dropped when the connection is destroyed.
+  virtual void run_at(Clock::time_point time, std::function<void()> task) = 0;
+  /// The thread of user callbacks.
+  virtual TaskThread& callbacks() = 0;
+  virtual const std::string& identity() const = 0;
+
+  /// Throws if the caller may not begin anything: closed (ConnectionClosed, NotAuthorized), in the child of a fork.
+  virtual void check_usable() const = 0;
+  /// Also throws std::logic_error on the callback thread.
+  virtual void check_may_block() const = 0;
+  /// The exception for Status::closed.
+  [[noreturn]] virtual void throw_closed() const = 0;
+  /// True in the child of a fork, where nothing may be touched.
+  virtual bool in_forked_child() const noexcept = 0;
+};
+
+}  // namespace zkrecipes::connection
+
+namespace zkrecipes {
+std::shared_ptr<connection::Client> client_of(Connection& connection);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zkrecipes/connection.h"
+
+#include <ostream>
+#include <stdexcept>
+#include <unistd.h>
+#include <utility>
+
+#include "connection/backoff.h"
+#include "connection/zookeeper_client.h"
+
+namespace zkrecipes {
+
+namespace {
+
+using connection::ZookeeperClient;
+
+ZookeeperClient& implementation(const std::shared_ptr<connection::Client>& client) {
+  return static_cast<ZookeeperClient&>(*client);
+}
+
+std::string default_identity() {
+  char host[256] = "unknown";
+  gethostname(host, sizeof host - 1);
+  return std::string(host) + ":" + std::to_string(getpid());
+}
+
+ConnectionOptions checked(ConnectionOptions options) {
+  connection::check(options.retry);
+  if (options.session_timeout <= std::chrono::milliseconds::zero())
+    throw std::invalid_argument("zkrecipes: session_timeout must be positive");
+  if (options.session_timeout > std::chrono::hours(24))
+    throw std::invalid_argument("zkrecipes: session_timeout of more than a day");
+  if (options.validity_margin && *options.validity_margin < std::chrono::milliseconds::zero())
+    throw std::invalid_argument("zkrecipes: validity_margin must not be negative");
+  for (const Credential& credential : options.credentials) {
+    if (credential.scheme.empty()) throw std::invalid_argument("zkrecipes: a credential has no scheme");
+    if (credential.scheme == "digest" && credential.secret.find(':') == std::string::npos)
+      throw std::invalid_argument("zkrecipes: a digest credential must read \"user:password\"");
+  }
+  if (options.tls && !connection::tls_available())
+    throw std::invalid_argument(
+        "zkrecipes: TLS was asked for, but the installed ZooKeeper C client was built without it; build the C client "
+        "with OpenSSL, or leave ConnectionOptions::tls unset");
+  if (options.identity.empty()) options.identity = default_identity();
+  return options;
+}
+
+ConnectionOptions for_servers(std::string servers) {
+  ConnectionOptions options;
+  options.servers = std::move(servers);
+  return options;
+}
+
+}  // namespace
+
+Connection::Connection(std::string servers) : Connection(for_servers(std::move(servers))) {}
+
+Connection::Connection(ConnectionOptions options) : client_(ZookeeperClient::connect(checked(std::move(options)))) {}
+
+Connection::Connection(zhandle_t* existing) : Connection(existing, ConnectionOptions{}) {}
+
+Connection::Connection(zhandle_t* existing, ConnectionOptions options) {
+  if (existing == nullptr) throw std::invalid_argument("zkrecipes: Connection: the zhandle_t is null");
+  options.servers = "the program's own handle";
+  options.credentials.clear();
+  options.tls.reset();
+  client_ = ZookeeperClient::borrow(existing, checked(std::move(options)));
+}
+
+Connection::~Connection() {
+  if (client_->in_forked_child()) {
+    // Its threads do not exist here and its socket is the parent's: leave everything as it is.
+    static_cast<void>(new std::shared_ptr<connection::Client>(client_));
+    return;
+  }
+  close();
+}
+
+bool Connection::wait_until_connected(std::chrono::milliseconds timeout) {
+  return implementation(client_).wait_until_connected(timeout);
+}
+
+ConnectionState Connection::state() const noexcept {
+  return implementation(client_).state();
+}
+
+std::int64_t Connection::session_id() const noexcept {
+  return implementation(client_).session_id();
+}
+
+std::chrono::milliseconds Connection::session_timeout() const noexcept {
+  return implementation(client_).session_timeout();
+}
+
+Subscription Connection::on_state_change(std::function<void(ConnectionState)> callback) {
+  if (!callback) throw std::invalid_argument("zkrecipes: on_state_change: the callback is empty");
+  return implementation(client_).on_state_change(std::move(callback));
+}
+
+void Connection::close() noexcept {
+  if (!client_->in_forked_child()) implementation(client_).close();
+}
+
+std::shared_ptr<connection::Client> client_of(Connection& connection) {
+  return connection.client_;
+}
+
+const char* to_string(ConnectionState state) noexcept {
+  switch (state) {
+    case ConnectionState::connecting:
+      return "connecting";
+    case ConnectionState::connected:
+      return "connected";
+    case ConnectionState::suspended:
+      return "suspended";
+    case ConnectionState::lost:
+      return "lost";
+    case ConnectionState::closed:
+      return "closed";
+  }
+  return "unknown";
+}
+
+std::ostream& operator<<(std::ostream& out, ConnectionState state) {
+  return out << to_string(state);
+}
+
+}  // namespace zkrecipes

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connection/protected_create.h"
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "connection/backoff.h"
+#include "connection/node_path.h"
+
+namespace zkrecipes::connection {
+
+namespace {
+
+/// Runs through completions only, one step at a time, so it needs no lock: each completion
+/// happens after the step that asked for it. Kept alive by the completions.
+class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
+ public:
+  ProtectedCreate(RequestSender& sender, SessionPtr session, CreateSpec spec, Client::CreateHandler done)
+      : sender_(sender),
+        session_(std::move(session)),
+        spec_(std::move(spec)),
+        done_(std::move(done)),
+        parents_(with_ancestors(spec_.parent)),
+        backoff_(sender.retry_policy()) {}
+
+  void start() {
+    if (spec_.stale_guid.empty())
+      create();
+    else
+      look_for_stale();
+  }
+
+ private:
+  using Step = void (ProtectedCreate::*)(Reply);
+
+  ReplyHandler then(Step step) {
+    return [self = shared_from_this(), step](Reply reply) { ((*self).*step)(std::move(reply)); };
+  }
+
+  void finish(Status status, CreatedNode node = {}) { std::exchange(done_, nullptr)(status, std::move(node)); }
+
+  // ---- Create ----
+
+  void create() {
+    Request request{RequestKind::create, join(spec_.parent, spec_.name)};
+    request.data = spec_.data;
+    request.mode = spec_.mode;
+    sender_.send(session_, std::move(request), then(&ProtectedCreate::created));
+  }
+
+  void created(Reply reply) {
+    switch (reply.status) {
+      case Status::ok:
+        return finish(Status::ok, {std::move(reply.path), reply.stat, false});
+      case Status::no_node:
+        if (parents_.empty()) return finish(Status::no_node);
+        parent_ = parents_.size() - 1;
+        return create_parent();
+      case Status::connection_loss:
+        uncertain_ = true;
+        return look();
+      case Status::node_exists:
+        if (uncertain_) return look();  // it may be the one whose reply was lost
+        return finish(Status::node_exists);
+      default:
+        return finish(reply.status);
+    }
+  }
+
+  // ---- Missing parents: up until one can be made, then down again ----
+
+  void create_parent() {
+    Request request{RequestKind::create, parents_[parent_]};
+    request.mode = parent_ + 1 == parents_.size() ? spec_.parent_mode : ancestor_mode_;
+    sender_.send(session_, std::move(request), then(&ProtectedCreate::parent_created));
+  }
+
+  void parent_created(Reply reply) {
+    switch (reply.status) {
+      case Status::ok:
+      case Status::node_exists:
+        if (++parent_ == parents_.size()) return create();
+        return create_parent();
+      case Status::no_node:
+        if (parent_ == 0) return finish(Status::no_node);
+        --parent_;
+        return create_parent();
+      case Status::connection_loss:
+        return create_parent();
+      case Status::unsupported:
+        // A server older than container nodes.
+        if (ancestor_mode_ == CreateMode::persistent) return finish(Status::unsupported);
+        ancestor_mode_ = CreateMode::persistent;
+        if (spec_.parent_mode == CreateMode::container) spec_.parent_mode = CreateMode::persistent;
+        return create_parent();
+      default:
+        return finish(reply.status);
+    }
+  }
+
+  // ---- After a lost session ----
+
+  void look_for_stale() {
+    const RequestKind kind = spec_.guid_place == GuidPlace::in_name ? RequestKind::list : RequestKind::get;
+    const std::string path = kind == RequestKind::list ? spec_.parent : join(spec_.parent, spec_.name);
+    sender_.send_until_answered(session_, {kind, path}, then(&ProtectedCreate::stale_listed));
+  }
+
+  void stale_listed(Reply reply) {
+    if (reply.status != Status::ok && reply.status != Status::no_node) return finish(reply.status);
+    candidates_ = carrying(spec_.stale_guid, reply);
+    remove_stale();
+  }
+
+  void remove_stale() {
+    if (candidates_.empty()) return create();
+    sender_.send_until_answered(session_, {RequestKind::remove, candidates_.back()},
+                                then(&ProtectedCreate::stale_removed));
+  }
+
+  void stale_removed(Reply reply) {
+    if (reply.status != Status::ok && reply.status != Status::no_node) return finish(reply.status);
+    candidates_.pop_back();
+    remove_stale();
+  }
+
+  /// The nodes in an answer to list or get that carry the guid.
+  std::vector<std::string> carrying(const std::string& guid, const Reply& reply) const {
+    std::vector<std::string> paths;
+    if (spec_.guid_place == GuidPlace::in_data) {
+      if (reply.data.find(guid) != std::string::npos) paths.push_back(join(spec_.parent, spec_.name));
+      return paths;
+    }
+    for (const std::string& child : reply.children)
+      if (child.find(guid) != std::string::npos) paths.push_back(join(spec_.parent, child));
+    return paths;
+  }
+
+  // ---- After a lost reply ----
+
+  void look() {
+    // Both in flight together; the second answer goes on. A sync that failed makes the answer worthless.
+    synced_ = false;
+    sender_.send(session_, {RequestKind::sync, spec_.parent}, [self = shared_from_this()](Reply reply) {
+      self->synced_ = reply.status == Status::ok || reply.status == Status::no_node;
+    });
+    if (spec_.guid_place == GuidPlace::in_name)
+      sender_.send(session_, {RequestKind::list, spec_.parent}, then(&ProtectedCreate::listed));
+    else
+      sender_.send(session_, {RequestKind::get, join(spec_.parent, spec_.name)}, then(&ProtectedCreate::got));
+  }
+
+  void look_again() {
+    sender_.run_after(backoff_.next(), [self = shared_from_this()] { self->look(); });
+  }
+
+  void listed(Reply reply) {
+    if (reply.status == Status::no_node) return create();
+    if (reply.status == Status::connection_loss || (reply.status == Status::ok && !synced_)) return look_again();
+    if (reply.status != Status::ok) return finish(reply.status);
+    candidates_ = carrying(spec_.guid, reply);
+    found_ = {};
+    examine_next();
+  }
+
+  /// Keeps the first candidate that is ours and removes the others.
+  void examine_next() {
+    if (candidates_.empty()) {
+      if (found_.path.empty()) return create();
+      return finish(Status::ok, std::move(found_));
+    }
+    sender_.send(session_, {RequestKind::exists, candidates_.back()}, then(&ProtectedCreate::examined));
+  }
+
+  void examined(Reply reply) {
+    if (reply.status == Status::connection_loss) return look_again();
+    if (reply.status == Status::no_node) {
+      candidates_.pop_back();
+      return examine_next();
+    }
+    if (reply.status != Status::ok) return finish(reply.status);
+    if (found_.path.empty() && reply.stat.ephemeral_owner == session_->id()) {
+      found_ = {std::move(candidates_.back()), reply.stat, true};
+      candidates_.pop_back();
+      return examine_next();
+    }
+    sender_.send(session_, {RequestKind::remove, candidates_.back()}, then(&ProtectedCreate::stray_removed));
+  }
+
+  void stray_removed(Reply reply) {
+    if (reply.status == Status::connection_loss) return look_again();
+    if (reply.status != Status::ok && reply.status != Status::no_node) return finish(reply.status);
+    candidates_.pop_back();
+    examine_next();
+  }
+
+  void got(Reply reply) {
+    if (reply.status == Status::no_node) return create();
+    if (reply.status == Status::connection_loss || (reply.status == Status::ok && !synced_)) return look_again();
+    if (reply.status != Status::ok) return finish(reply.status);
+    candidates_ = carrying(spec_.guid, reply);
+    if (candidates_.empty()) return finish(Status::node_exists);
+    found_ = {};
+    examine_next();
+  }
+
+  RequestSender& sender_;
+  const SessionPtr session_;
+  CreateSpec spec_;
+  Client::CreateHandler done_;
+  const std::vector<std::string> parents_;
+  Backoff backoff_;
+  CreateMode ancestor_mode_ = CreateMode::container;
+  std::size_t parent_ = 0;           // the one being made
+  bool uncertain_ = false;           // a create may have been applied
+  std::atomic<bool> synced_{false};  // the two answers may come on different threads
+  std::vector<std::string> candidates_;
+  CreatedNode found_;
+};
+
+}  // namespace
+
+void create_protected(RequestSender& sender, const SessionPtr& session, CreateSpec spec, Client::CreateHandler done) {
+  std::make_shared<ProtectedCreate>(sender, session, std::move(spec), std::move(done))->start();
+}
+
+}  // namespace zkrecipes::connection

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace zkrecipes::connection {
+
+/// How a request ended, in our words.
+enum class Status {
+  ok,
+  no_node,
+  node_exists,
+  not_empty,
+  bad_version,
+  no_children_for_ephemerals,
+  not_authorized,
+  invalid,           ///< arguments or ACL that the server or the C client will never take
+  unsupported,       ///< the server does not know the request
+  rejected,          ///< any other final answer of the server
+  too_many_watches,  ///< setting one more could make it impossible to reconnect
+  connection_loss,   ///< outcome unknown; seen inside connection/ only, where it is resolved
+  session_over,      ///< the session that the request belonged to is over
+  closed,            ///< the connection was closed
+};
+
+const char* to_string(Status status) noexcept;
+
+struct NodeStat {
+  std::int64_t czxid = 0;
+  std::int64_t mzxid = 0;
+  std::int64_t ephemeral_owner = 0;
+  std::int64_t created_ms = 0;  ///< server's clock, milliseconds since the epoch
+  std::int32_t version = 0;
+  std::int32_t children = 0;
+};
+
+enum class CreateMode { persistent, container, ephemeral, ephemeral_sequential };
+
+enum class RequestKind { create, remove, exists, get, set, list, sync, unwatch_data, unwatch_children };
+
+/// One request as it goes to the server. Fields that a kind does not use stay empty.
+struct Request {
+  RequestKind kind{};
+  std::string path{};
+  std::string data{};
+  CreateMode mode = CreateMode::persistent;
+  std::int32_t version = -1;  ///< expected version of remove and set; -1: any
+  bool watch = false;         ///< exists, get: data watch; list: child watch
+};
+
+/// Its answer. `path` is the created node's.
+struct Reply {
+  Status status = Status::ok;
+  std::string path;
+  std::string data;
+  std::vector<std::string> children;
+  NodeStat stat;
+};
+
+using ReplyHandler = std::function<void(Reply)>;
+
+enum class WatchEvent { created, deleted, changed, children_changed, unwatched };
+using WatchHandler = std::function<void(WatchEvent)>;
+
+}  // namespace zkrecipes::connection

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zkrecipes::connection {
+
+struct HostPort {
+  std::string host;  ///< a name or an address; IPv6 without brackets
+  std::uint16_t port;
+};
+
+/// "host:port,host:port/chroot", taken apart.
+struct ServerList {
+  std::vector<HostPort> hosts;
+  std::string chroot;  ///< "" or an absolute path
+};
+
+/// Throws std::invalid_argument, naming the part that is wrong.
+ServerList parse_server_list(const std::string& servers);
+
+/// Addresses as the C client takes them ("10.0.0.1:2181,::1:2181"), names resolved now. Hosts that do not resolve are
+/// left out; empty when none does. May block as long as the resolver does.
+std::string resolve(const std::vector<HostPort>& hosts, std::string& problem);
+
+/// The C client never tries half of an even number of addresses again after a failure (ZOOKEEPER-2466), so one is
+/// repeated where the number is even.
+std::vector<std::string> make_odd(std::vector<std::string> addresses);
+
+/// True when no name has to be looked up.
+bool is_numeric(const std::vector<HostPort>& hosts);
+
+}  // namespace zkrecipes::connection

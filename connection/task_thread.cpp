@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connection/task_thread.h"
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <glog/logging.h>
+#include <map>
+#include <mutex>
+#include <pthread.h>
+#include <thread>
+#include <utility>
+
+#include "connection/fork_guard.h"
+
+namespace zkrecipes::connection {
+
+namespace {
+thread_local const void* current = nullptr;  // whose thread this is
+}
+
+struct TaskThread::Shared {
+  explicit Shared(std::string thread_name) : name(std::move(thread_name)) {}
+
+  const std::string name;
+  const ForkGuard fork_guard;
+  std::mutex mutex;
+  std::condition_variable wake;
+  // All below: guarded by mutex.
+  std::deque<std::function<void()>> tasks;
+  std::multimap<Clock::time_point, std::function<void()>> timed;
+  std::thread thread;
+  std::condition_variable idle;
+  bool running = false;  // a task, now
+  bool draining = false;
+  bool stopping = false;
+};
+
+TaskThread::TaskThread(std::string name) : shared_(std::make_shared<Shared>(std::move(name))) {}
+
+TaskThread::~TaskThread() {
+  if (shared_->fork_guard.in_child()) {
+    // The thread does not exist here; its std::thread must not be destroyed, nor may its mutex be trusted.
+    static_cast<void>(new std::shared_ptr<Shared>(shared_));
+    return;
+  }
+  stop(Rest::drop);
+}
+
+void TaskThread::post(std::function<void()> task) {
+  std::lock_guard<std::mutex> lock(shared_->mutex);
+  if (shared_->stopping) return;
+  shared_->tasks.push_back(std::move(task));
+  if (!shared_->thread.joinable())
+    shared_->thread = std::thread([shared = shared_] { run(shared); });
+  else
+    shared_->wake.notify_one();
+}
+
+void TaskThread::post_at(Clock::time_point time, std::function<void()> task) {
+  // Through the task queue: only the thread itself touches the timers, and a first timer starts the thread.
+  post([shared = shared_.get(), time, task = std::move(task)]() mutable {
+    std::lock_guard<std::mutex> lock(shared->mutex);
+    shared->timed.emplace(time, std::move(task));
+  });
+}
+
+bool TaskThread::on_this_thread() const noexcept {
+  return current == shared_.get();
+}
+
+void TaskThread::drain() {
+  std::unique_lock<std::mutex> lock(shared_->mutex);
+  shared_->draining = true;
+  shared_->wake.notify_one();
+  shared_->idle.wait(lock, [this] {
+    return (shared_->tasks.empty() && shared_->timed.empty() && !shared_->running) || !shared_->thread.joinable();
+  });
+  shared_->draining = false;
+}
+
+void TaskThread::stop(Rest rest) {
+  std::deque<std::function<void()>> dropped;
+  std::thread thread;
+  {
+    std::lock_guard<std::mutex> lock(shared_->mutex);
+    shared_->stopping = true;
+    if (rest == Rest::drop) dropped.swap(shared_->tasks);
+    thread = std::move(shared_->thread);
+    shared_->wake.notify_one();
+  }
+  if (!thread.joinable()) return;
+  if (thread.get_id() == std::this_thread::get_id())
+    thread.detach();
+  else
+    thread.join();
+}
+
+void TaskThread::run(const std::shared_ptr<Shared>& shared) {
+  current = shared.get();
+  pthread_setname_np(pthread_self(), shared->name.c_str());
+  std::unique_lock<std::mutex> lock(shared->mutex);
+  for (;;) {
+    const auto now = Clock::now();
+    while (!shared->timed.empty() && !shared->stopping && (shared->draining || shared->timed.begin()->first <= now)) {
+      shared->tasks.push_back(std::move(shared->timed.begin()->second));
+      shared->timed.erase(shared->timed.begin());
+    }
+    if (!shared->tasks.empty()) {
+      auto task = std::move(shared->tasks.front());
+      shared->tasks.pop_front();
+      shared->running = true;
+      lock.unlock();
+      try {
+        task();
+      } catch (const std::exception& error) {
+        LOG(ERROR) << "zkrecipes: a task on thread " << shared->name << " threw: " << error.what();
+      } catch (...) {
+        LOG(ERROR) << "zkrecipes: a task on thread " << shared->name << " threw";
+      }
+      task = nullptr;  // destroyed without the lock: it may own the last reference to something that posts
+      lock.lock();
+      shared->running = false;
+      continue;
+    }
+    shared->idle.notify_all();
+    if (shared->stopping) break;
+    if (shared->timed.empty())
+      shared->wake.wait(lock);
+    else
+      shared->wake.wait_until(lock, shared->timed.begin()->first);
+  }
+  auto timers = std::move(shared->timed);
+  lock.unlock();
+}
+
+}  // namespace zkrecipes::connection

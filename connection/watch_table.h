@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "connection/requests.h"
+
+namespace zkrecipes::connection {
+
+/// Who waits for which event. The C client knows one watch per path however many wait for it, so session events need
+/// not be dealt out thousands of times, and a watch can be taken off the server when the last one has gone.
+/// Not thread-safe: its owner guards it.
+class WatchTable {
+ public:
+  enum class Kind { data, children };
+  using Id = std::uint64_t;
+
+  /// A request that sets a watch is about to be sent.
+  Id add(Kind kind, const std::string& path, WatchHandler handler);
+
+  /// That request was answered. `set`: the watch is on. Returns what must be sent when nobody wants it any more.
+  std::optional<Request> answered(Id id, bool set);
+
+  /// Returns what must be sent, if anything.
+  std::optional<Request> remove(Id id);
+
+  /// The handlers that the event is for. A request still in flight was or will be answered by what came after it.
+  std::vector<WatchHandler> take(const std::string& path, WatchEvent event);
+
+  /// The session is over, and with it all watches.
+  void clear();
+
+  std::size_t size() const { return keys_.size(); }  ///< how many still wait
+  /// What the paths would take up in the request that sets all watches again after a reconnect.
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Waiter {
+    WatchHandler handler;
+    bool armed = false;
+  };
+  struct Entry {
+    std::map<Id, Waiter> waiters;
+    int in_flight = 0;
+    bool on = false;  // the server has it
+  };
+  using Key = std::pair<Kind, std::string>;
+  using Entries = std::map<Key, Entry>;
+
+  std::optional<Request> settle(Entries::iterator entry);
+
+  Entries entries_;
+  std::unordered_map<Id, Key> keys_;
+  std::unordered_map<Id, Key> removed_in_flight_;  // removed before their request was answered
+  std::size_t bytes_ = 0;
+  Id next_ = 1;
+};
+
+}  // namespace zkrecipes::connection

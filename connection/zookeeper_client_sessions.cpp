@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// The half of ZookeeperClient that keeps a session alive, notices its end and makes the next one.
+#include <algorithm>
+#include <condition_variable>
+#include <glog/logging.h>
+#include <utility>
+
+#include "connection/node_path.h"
+#include "connection/node_remover.h"
+#include "connection/zookeeper_client.h"
+
+namespace zkrecipes::connection {
+
+namespace {
+
+// A handle that does not connect in this many session timeouts is replaced, and names are resolved anew with it.
+constexpr int kTimeoutsPerHandle = 3;
+// How often a borrowed handle without a session is asked for its state.
+constexpr std::chrono::milliseconds kBorrowedPoll{50};
+// How long close() waits until the nodes on a borrowed handle are gone.
+constexpr std::chrono::seconds kReturnPatience{3};
+
+}  // namespace
+
+// ---- What the C client says ----
+
+void ZookeeperClient::apply(SessionEvent event, Clock::time_point now, Outbox& outbox) {
+  switch (event) {
+    case SessionEvent::connected:
+      monitor_.connected(handle_->session_id(), handle_->session_timeout(), now);
+      reconnect_backoff_.reset();
+      handle_given_up_at_ = Clock::time_point::max();
+      heartbeat_.due = now;
+      break;
+    case SessionEvent::disconnected:
+      monitor_.disconnected();
+      break;
+    case SessionEvent::expired:
+      if (handle_->borrowed())
+        return close_for_good(ErrorCode::connection_closed,
+                              "the session of the program's own ZooKeeper handle has expired; make a new handle and "
+                              "a new Connection",
+                              outbox);
+      monitor_.expired();
+      break;
+    case SessionEvent::auth_failed:
+      return close_for_good(ErrorCode::not_authorized,
+                            "the server refused the credentials of this connection (check scheme and secret)", outbox);
+  }
+  publish(outbox);
+  send_parked(outbox);
+  schedule_tick(now);
+}
+
+void ZookeeperClient::note_borrowed_state(Outbox& outbox, Clock::time_point now) {
+  const SessionEvent seen = handle_->state();
+  const bool known = monitor_.state() == ConnectionState::connected;
+  if (seen == SessionEvent::expired || seen == SessionEvent::auth_failed || (seen == SessionEvent::connected) != known)
+    apply(seen, now, outbox);
+}
+
+// ---- What follows from it ----
+
+void ZookeeperClient::publish(Outbox& outbox) {
+  const auto now = Clock::now();
+  const std::vector<SessionPtr> ended = monitor_.take_ended();
+  for (const SessionPtr& session : ended) {
+    drop_session(session, outbox);
+    outbox.add([session, now] { session->announce_over(now); });
+    no_session_since_ = now;
+  }
+  const std::vector<ConnectionState> changes = monitor_.take_changes();
+  for (const ConnectionState state : changes) {
+    state_.store(state);
+    if (state == ConnectionState::suspended || state == ConnectionState::lost)
+      LOG(WARNING) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
+    else
+      VLOG(1) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
+    callbacks_.post([self = shared_from_this(), state] { self->state_changed_(state); });
+  }
+  if (!changes.empty()) {
+    boost::lock_guard<boost::mutex> lock(wait_mutex_);
+    wait_changed_.notify_all();
+  }
+  if (!ended.empty() && !closed_) replace_handle();
+  if (monitor_.session() && handle_ && handle_->borrowed()) remove_leftovers(monitor_.session(), outbox);
+  if (monitor_.session())
+    for (SessionHandler& done : std::exchange(awaiting_session_, {}))
+      outbox.add([done = std::move(done), session = monitor_.session()] { done(Status::ok, session); });
+}
+
+void ZookeeperClient::drop_session(const SessionPtr& session, Outbox& outbox) {
+  const Status status = closed_ ? Status::closed : Status::session_over;
+  watches_.clear();
+  heartbeat_.clear();
+  for (auto entry = in_flight_.begin(); entry != in_flight_.end();) {
+    if (entry->second.session != session) {
+      ++entry;
+      continue;
+    }
+    const Request& request = entry->second.request;
+    if (request.kind == RequestKind::create && request.mode != CreateMode::container &&
+        request.mode != CreateMode::persistent)
+      borrowed_nodes_.in_doubt(request.path);
+    outbox.complete(std::move(entry->second.done), status);
+    entry = in_flight_.erase(entry);
+  }
+  for (Pending& pending : std::exchange(parked_, {})) outbox.complete(std::move(pending.done), status);
+}
+
+void ZookeeperClient::close_for_good(ErrorCode code, std::string reason, Outbox& outbox) {
+  if (closed_) return;
+  closed_ = true;
+  close_code_ = code;
+  close_reason_ = std::move(reason);
+  monitor_.closed();
+  publish(outbox);
+  for (SessionHandler& done : std::exchange(awaiting_session_, {}))
+    outbox.add([done = std::move(done)] { done(Status::closed, nullptr); });
+}
+
+// ---- Borrowed handles: their session lives on when our lease on it has run out, or when we close ----
+
+void ZookeeperClient::remove_leftovers(const SessionPtr& session, Outbox& outbox) {
+  if (session == leftovers_removed_in_) return;
+  leftovers_removed_in_ = session;
+  outbox.add([self = shared_from_this(), session, leftovers = borrowed_nodes_.take()] {
+    for (const std::string& path : leftovers.nodes) remove_for_certain(*self, session, path, nullptr);
+    for (const std::string& path : leftovers.in_doubt)
+      self->send_until_answered(session, {RequestKind::list, parent_of(path)}, [self, session, path](Reply reply) {
+        for (const std::string& child : reply.children)
+          if (child.rfind(name_of(path), 0) == 0)
+            remove_for_certain(*self, session, join(parent_of(path), child), nullptr);
+      });
+  });
+}
+
+bool ZookeeperClient::issue_unchecked(Request request, ReplyHandler done) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Pending pending;
+  pending.request = std::move(request);
+  pending.done = std::move(done);
+  pending.background = true;
+  const std::uint64_t number = handle_->next_request();
+  if (handle_->issue(pending.request, number) != Status::ok) return false;
+  in_flight_.emplace(number, std::move(pending));
+  return true;
+}
+
+void ZookeeperClient::remove_borrowed_nodes() {
+  const BorrowedNodes::Leftovers leftovers = borrowed_nodes_.take();
+  if (leftovers.empty()) return;
+  if (handle_->state() != SessionEvent::connected) {
+    LOG(ERROR) << "zkrecipes: the connection was closed while its handle is disconnected; "
+               << leftovers.nodes.size() + leftovers.in_doubt.size()
+               << " lock node(s) may stay until the handle's session ends";
+    return;
+  }
+  struct Countdown {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int open = 0;  // guarded by mutex
+    void add(int n) {
+      std::lock_guard<std::mutex> lock(mutex);
+      open += n;
+      changed.notify_all();
+    }
+  };
+  const auto countdown = std::make_shared<Countdown>();
+  const auto issue = [this, countdown](Request request, ReplyHandler done) {
+    countdown->add(1);
+    const auto finished = [countdown, done = std::move(done)](Reply reply) {
+      if (done) done(std::move(reply));
+      countdown->add(-1);
+    };
+    if (!issue_unchecked(std::move(request), finished)) countdown->add(-1);
+  };
+  for (const std::string& path : leftovers.nodes) issue({RequestKind::remove, path}, nullptr);
+  for (const std::string& path : leftovers.in_doubt)
+    issue({RequestKind::list, parent_of(path)}, [issue, path](const Reply& reply) {
+      for (const std::string& child : reply.children)
+        if (child.rfind(name_of(path), 0) == 0) issue({RequestKind::remove, join(parent_of(path), child)}, nullptr);
+    });
+  std::unique_lock<std::mutex> lock(countdown->mutex);
+  if (!countdown->changed.wait_for(lock, kReturnPatience, [&] { return countdown->open == 0; }))
+    LOG(ERROR) << "zkrecipes: the server did not confirm in time that the lock nodes on the program's handle are gone";
+}
+
+// ---- Handles ----
+
+void ZookeeperClient::replace_handle() {
+  if (handle_ && handle_->borrowed()) return;
+  if (handle_) closer_.post([old = std::shared_ptr<ZookeeperHandle>(std::move(handle_))] { old->close(); });
+  handle_given_up_at_ = Clock::time_point::max();
+  loop_.post([self = shared_from_this()] { self->open_handle(); });
+}
+
+void ZookeeperClient::open_handle() {
+  // Looking up a name can take long, and the loop must keep its deadlines.
+  const auto resolve_and_install = [self = shared_from_this()] {
+    std::string problem;
+    const std::string addresses = resolve(self->servers_.hosts, problem);
+    self->install_handle(addresses, problem);
+  };
+  if (is_numeric(servers_.hosts))
+    resolve_and_install();
+  else
+    resolver_.post(resolve_and_install);
+}
+
+void ZookeeperClient::install_handle(const std::string& addresses, const std::string& problem) {
+  if (!problem.empty()) LOG(WARNING) << "zkrecipes: cannot resolve " << problem;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_ || handle_) return;
+  if (!addresses.empty()) {
+    try {
+      handle_ = ZookeeperHandle::open({addresses, options_.session_timeout, options_.credentials, options_.tls},
+                                      options_.acl, weak_from_this());
+    } catch (const Error& error) {
+      LOG(ERROR) << "zkrecipes: " << error.what();
+    }
+  }
+  const auto now = Clock::now();
+  if (handle_)
+    handle_given_up_at_ = now + kTimeoutsPerHandle * options_.session_timeout;
+  else
+    loop_.post_at(now + reconnect_backoff_.next(), [self = shared_from_this()] { self->open_handle(); });
+  schedule_tick(now);
+}
+
+// ---- What time brings ----
+
+void ZookeeperClient::tick(Clock::time_point scheduled) {
+  Outbox outbox;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_ || scheduled != tick_scheduled_) return;  // superseded by an earlier one
+    tick_scheduled_ = Clock::time_point::max();
+    const auto now = Clock::now();
+    monitor_.tick(now);
+    publish(outbox);
+    if (handle_ && handle_->borrowed()) note_borrowed_state(outbox, now);
+    const bool connected = monitor_.state() == ConnectionState::connected;
+    if (!closed_ && connected && now >= heartbeat_.due) send_heartbeat(now, outbox);
+    fail_overdue(now, outbox);
+    const auto patience = options_.retry.give_up_after;
+    if (!closed_ && !monitor_.session()) {
+      if (now >= handle_given_up_at_) replace_handle();
+      if (patience.count() > 0 && now >= no_session_since_ + patience)
+        close_for_good(ErrorCode::connection_closed,
+                       "no session with " + options_.servers + " could be had for " + std::to_string(patience.count()) +
+                           " ms; check that the servers run and can be reached, or raise RetryPolicy::give_up_after",
+                       outbox);
+    }
+    if (!closed_) schedule_tick(next_tick(now));
+  }
+  outbox.run();
+}
+
+Clock::time_point ZookeeperClient::next_tick(Clock::time_point now) const {
+  auto next = now + std::chrono::seconds(1);
+  if (const auto deadline = monitor_.deadline()) {
+    next = std::min(next, *deadline);
+    if (monitor_.state() == ConnectionState::connected) next = std::min(next, heartbeat_.due);
+  } else {
+    next = std::min(next, handle_given_up_at_);
+    if (options_.retry.give_up_after.count() > 0)
+      next = std::min(next, no_session_since_ + options_.retry.give_up_after);
+  }
+  if (handle_ && handle_->borrowed() && monitor_.state() != ConnectionState::connected)
+    next = std::min<Clock::time_point>(next, now + kBorrowedPoll);
+  return next;
+}
+
+void ZookeeperClient::schedule_tick(Clock::time_point time) {
+  if (time >= tick_scheduled_) return;
+  tick_scheduled_ = time;
+  loop_.post_at(time, [weak = weak_from_this(), time] {
+    if (const auto self = weak.lock()) self->tick(time);
+  });
+}
+
+void ZookeeperClient::send_heartbeat(Clock::time_point now, Outbox& outbox) {
+  heartbeat_.due = now + HeartbeatPlan::interval(monitor_.session()->timeout());
+  const auto probes = heartbeat_.next_batch();
+  for (const auto& [id, path] : probes) {
+    Pending pending;
+    pending.session = monitor_.session();
+    pending.request = {RequestKind::exists, path};
+    pending.background = true;
+    pending.done = [weak = weak_from_this(), id = id](const Reply& reply) {
+      const auto self = weak.lock();
+      if (!self || reply.status != Status::no_node) return;
+      std::function<void()> gone;
+      {
+        std::lock_guard<std::mutex> lock(self->mutex_);
+        gone = self->heartbeat_.take(id);
+      }
+      if (gone) gone();
+    };
+    submit_locked(std::move(pending), outbox);
+  }
+  if (!probes.empty() && !handle_->borrowed()) return;
+  Pending pending;
+  pending.session = monitor_.session();
+  pending.request = {RequestKind::exists, "/"};
+  pending.background = true;
+  if (!handle_->borrowed()) return submit_locked(std::move(pending), outbox);
+  // On a borrowed handle this is also what keeps session events coming.
+  const std::uint64_t number = handle_->next_request();
+  pending.sent = now;
+  if (handle_->listen_for_session_events(number) == Status::ok) in_flight_.emplace(number, std::move(pending));
+}
+
+void ZookeeperClient::fail_overdue(Clock::time_point now, Outbox& outbox) {
+  // A request that raced with a loss of connection may never be answered (ZOOKEEPER-2802).
+  if (!monitor_.session()) return;
+  const auto patience = 2 * monitor_.session()->timeout();
+  std::vector<std::uint64_t> overdue;
+  for (const auto& [number, pending] : in_flight_)
+    if (now - pending.sent > patience) overdue.push_back(number);
+  for (const std::uint64_t number : overdue) {
+    Pending pending = std::move(in_flight_.at(number));
+    in_flight_.erase(number);
+    if (pending.repeat) {
+      submit_locked(std::move(pending), outbox);
+      continue;
+    }
+    outbox.complete(std::move(pending.done), Status::connection_loss);
+  }
+}
+
+}  // namespace zkrecipes::connection

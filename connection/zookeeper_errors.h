@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "connection/requests.h"
+
+namespace zkrecipes::connection {
+
+/// A return code of the C client in our words. Everything after which nobody can know whether the request was applied
+/// is connection_loss.
+Status status_of(int rc) noexcept;
+
+/// True when the server has answered in this session, so that the answer proves the session was alive.
+bool proves_session(int rc) noexcept;
+
+}  // namespace zkrecipes::connection

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connection/zookeeper_handle.h"
+
+#include <cerrno>
+#include <cstring>
+#include <glog/logging.h>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <utility>
+#include <zookeeper/zookeeper.h>
+
+#include "connection/zookeeper_errors.h"
+
+#ifndef ZKRECIPES_HAS_TLS
+#define ZKRECIPES_HAS_TLS 0
+#endif
+
+namespace zkrecipes::connection {
+
+namespace {
+
+// ---- Who gets what the C client calls back ----
+
+class ListenerRegistry {
+ public:
+  std::uint32_t add(const std::weak_ptr<HandleListener>& listener) {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    const std::uint32_t number = next_++;
+    listeners_.emplace(number, listener);
+    return number;
+  }
+  void drop(std::uint32_t number) {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    listeners_.erase(number);
+  }
+  std::shared_ptr<HandleListener> find(std::uint32_t number) {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    const auto found = listeners_.find(number);
+    return found == listeners_.end() ? nullptr : found->second.lock();
+  }
+
+ private:
+  std::shared_mutex mutex_;
+  std::uint32_t next_ = 1;                                                      // guarded by mutex_
+  std::unordered_map<std::uint32_t, std::weak_ptr<HandleListener>> listeners_;  // guarded by mutex_
+};
+
+ListenerRegistry& registry() {
+  // Never destroyed: a borrowed handle may call back while the program exits.
+  static auto* const instance = new ListenerRegistry;
+  return *instance;
+}
+
+static_assert(sizeof(void*) >= sizeof(std::uint64_t), "request numbers travel in the C client's context pointers");
+constexpr int kHandleShift = 40;
+
+void* as_context(std::uint64_t number) {
+  return reinterpret_cast<void*>(number);
+}
+std::uint64_t as_number(const void* context) {
+  return reinterpret_cast<std::uint64_t>(context);
+}
+
+// ---- Translations ----
+
+NodeStat node_stat(const Stat* stat) {
+  if (stat == nullptr) return {};
+  NodeStat result;
+  result.czxid = stat->czxid;
+  result.mzxid = stat->mzxid;
+  result.ephemeral_owner = stat->ephemeralOwner;
+  result.created_ms = stat->ctime;
+  result.version = stat->version;
+  result.children = stat->numChildren;
+  return result;
+}
+
+int create_mode(CreateMode mode) {
+  switch (mode) {
+    case CreateMode::persistent:
+      return ZOO_PERSISTENT;
+    case CreateMode::container:
+      return ZOO_CONTAINER;
+    case CreateMode::ephemeral:
+      return ZOO_EPHEMERAL;
+    case CreateMode::ephemeral_sequential:
+      return ZOO_EPHEMERAL_SEQUENTIAL;
+  }
+  return ZOO_PERSISTENT;
+}
+
+SessionEvent session_event(int state) {
+  if (state == ZOO_CONNECTED_STATE) return SessionEvent::connected;
+  if (state == ZOO_EXPIRED_SESSION_STATE) return SessionEvent::expired;
+  if (state == ZOO_AUTH_FAILED_STATE) return SessionEvent::auth_failed;
+  return SessionEvent::disconnected;
+}
+
+void report(int rc, Reply reply, const void* context) {
+  const std::uint64_t request = as_number(context);
+  const auto listener = registry().find(static_cast<std::uint32_t>(request >> kHandleShift));
+  if (!listener) return;
+  reply.status = status_of(rc);
+  listener->on_reply(request, std::move(reply), proves_session(rc));
+}
+
+// ---- What the C client calls ----
+
+extern "C" {
+
+void zkrecipes_void_done(int rc, const void* context) {
+  report(rc, {}, context);
+}
+
+void zkrecipes_stat_done(int rc, const Stat* stat, const void* context) {
+  Reply reply;
+  reply.stat = node_stat(stat);
+  report(rc, std::move(reply), context);
+}
+
+void zkrecipes_create_done(int rc, const char* path, const Stat* stat, const void* context) {
+  Reply reply;
+  if (path != nullptr) reply.path = path;
+  reply.stat = node_stat(stat);
+  report(rc, std::move(reply), context);
+}
+
+void zkrecipes_get_done(int rc, const char* value, int length, const Stat* stat, const void* context) {
+  Reply reply;
+  if (value != nullptr && length > 0) reply.data.assign(value, static_cast<std::size_t>(length));
+  reply.stat = node_stat(stat);
+  report(rc, std::move(reply), context);
+}
+
+void zkrecipes_list_done(int rc, const String_vector* names, const Stat* stat, const void* context) {
+  Reply reply;
+  if (names != nullptr) reply.children.assign(names->data, names->data + names->count);
+  reply.stat = node_stat(stat);
+  report(rc, std::move(reply), context);
+}
+
+void zkrecipes_sync_done(int rc, const char* /*path*/, const void* context) {
+  report(rc, {}, context);
+}
+
+void zkrecipes_session_watcher(zhandle_t* /*handle*/, int type, int state, const char* /*path*/, void* context) {
+  if (type != ZOO_SESSION_EVENT) return;
+  const auto number = static_cast<std::uint32_t>(as_number(context));
+  if (const auto listener = registry().find(number)) listener->on_session_event(number, session_event(state));
+}
+
+void zkrecipes_node_watcher(zhandle_t* /*handle*/, int type, int /*state*/, const char* path, void* context) {
+  WatchEvent event = WatchEvent::unwatched;
+  if (type == ZOO_CREATED_EVENT)
+    event = WatchEvent::created;
+  else if (type == ZOO_DELETED_EVENT)
+    event = WatchEvent::deleted;
+  else if (type == ZOO_CHANGED_EVENT)
+    event = WatchEvent::changed;
+  else if (type == ZOO_CHILD_EVENT)
+    event = WatchEvent::children_changed;
+  else
+    return;  // session events are reported once, by the session watcher
+  const auto number = static_cast<std::uint32_t>(as_number(context));
+  if (const auto listener = registry().find(number)) listener->on_watch_event(number, path, event);
+}
+
+void zkrecipes_log(const char* message) {
+  // The level is only in the text. During an outage the C client says the same thing many times a second.
+  if (std::strstr(message, ":ZOO_ERROR@") != nullptr) {
+    LOG_EVERY_T(WARNING, 5) << "zookeeper: " << message;
+  } else {
+    VLOG(1) << "zookeeper: " << message;
+  }
+}
+
+}  // extern "C"
+
+}  // namespace
+
+struct ZookeeperHandle::AclTable {
+  explicit AclTable(const Acl& acl) : source(acl) {
+    for (const Acl::Entry& entry : source.entries())
+      entries.push_back(
+          {entry.permissions, {const_cast<char*>(entry.scheme.c_str()), const_cast<char*>(entry.id.c_str())}});
+    table = {static_cast<std::int32_t>(entries.size()), entries.data()};
+  }
+  const Acl source;  // owns the strings
+  std::vector<ACL> entries;
+  ACL_vector table{};
+};
+
+ZookeeperHandle::ZookeeperHandle(std::uint32_t number, bool borrowed, const Acl& acl)
+    : number_(number), borrowed_(borrowed), acl_(std::make_unique<AclTable>(acl)) {}
+
+std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& settings, const Acl& acl,
+                                                       const std::weak_ptr<HandleListener>& listener) {
+  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener), false, acl));
+  const int timeout = static_cast<int>(settings.session_timeout.count());
+  void* const context = as_context(handle->number_);
+#if ZKRECIPES_HAS_TLS
+  if (settings.tls) {
+    const TlsOptions& tls = *settings.tls;
+    const std::string files = tls.ca_file + "," + tls.certificate_file + "," + tls.key_file + "," + tls.key_password;
+    handle->handle_ = zookeeper_init_ssl(settings.addresses.c_str(), files.c_str(), &zkrecipes_session_watcher, timeout,
+                                         nullptr, context, ZOO_NO_LOG_CLIENTENV);
+    if (handle->handle_ != nullptr) zoo_set_log_callback(handle->handle_, &zkrecipes_log);
+  }
+#endif
+  if (!settings.tls)
+    handle->handle_ = zookeeper_init2(settings.addresses.c_str(), &zkrecipes_session_watcher, timeout, nullptr, context,
+                                      ZOO_NO_LOG_CLIENTENV, &zkrecipes_log);
+  if (handle->handle_ == nullptr) {
+    registry().drop(handle->number_);
+    throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +
+                                         settings.addresses + ": " + std::strerror(errno));
+  }
+  // The addresses are numeric: looking them up again in every loop would only cost time.
+  zoo_set_servers_resolution_delay(handle->handle_, -1);
+  for (const Credential& credential : settings.credentials)
+    zoo_add_auth(handle->handle_, credential.scheme.c_str(), credential.secret.data(),
+                 static_cast<int>(credential.secret.size()), nullptr, nullptr);
+  return handle;
+}
+
+std::unique_ptr<ZookeeperHandle> ZookeeperHandle::borrow(zhandle_t* existing, const Acl& acl,
+                                                         const std::weak_ptr<HandleListener>& listener) {
+  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener), true, acl));
+  handle->handle_ = existing;
+  return handle;
+}
+
+ZookeeperHandle::~ZookeeperHandle() {
+  close();
+}
+
+std::uint64_t ZookeeperHandle::next_request() noexcept {
+  return (static_cast<std::uint64_t>(number_) << kHandleShift) | ++last_request_;
+}
+
+Status ZookeeperHandle::issue(const Request& request, std::uint64_t number) {
+  const char* const path = request.path.c_str();
+  void* const context = as_context(number);
+  void* const watch_context = as_context(number_);
+  const watcher_fn watcher = request.watch ? &zkrecipes_node_watcher : nullptr;
+  switch (request.kind) {
+    case RequestKind::create:
+      return status_of(zoo_acreate2(handle_, path, request.data.data(), static_cast<int>(request.data.size()),
+                                    &acl_->table, create_mode(request.mode), &zkrecipes_create_done, context));
+    case RequestKind::remove:
+      return status_of(zoo_adelete(handle_, path, request.version, &zkrecipes_void_done, context));
+    case RequestKind::exists:
+      return status_of(zoo_awexists(handle_, path, watcher, watch_context, &zkrecipes_stat_done, context));
+    case RequestKind::get:
+      return status_of(zoo_awget(handle_, path, watcher, watch_context, &zkrecipes_get_done, context));
+    case RequestKind::set:
+      return status_of(zoo_aset(handle_, path, request.data.data(), static_cast<int>(request.data.size()),
+                                request.version, &zkrecipes_stat_done, context));
+    case RequestKind::list:
+      return status_of(zoo_awget_children2(handle_, path, watcher, watch_context, &zkrecipes_list_done, context));
+    case RequestKind::sync:
+      return status_of(zoo_async(handle_, path, &zkrecipes_sync_done, context));
+    case RequestKind::unwatch_data:
+    case RequestKind::unwatch_children:
+      return issue_unwatch(request, context);
+  }
+  return Status::invalid;
+}
+
+Status ZookeeperHandle::issue_unwatch(const Request& request, const void* context) {
+  const ZooWatcherType type = request.kind == RequestKind::unwatch_data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
+  // The parameter is declared as a pointer to a function pointer but is used as the function itself.
+  auto* const done = reinterpret_cast<void_completion_t*>(&zkrecipes_void_done);
+  // Taking away one watcher leaves the watch at the server; taking away all of a path would, on the program's handle,
+  // also take the program's.
+  const int rc = borrowed_ ? zoo_aremove_watches(handle_, request.path.c_str(), type, &zkrecipes_node_watcher,
+                                                 as_context(number_), 0, done, context)
+                           : zoo_aremove_all_watches(handle_, request.path.c_str(), type, 0, done, context);
+  if (rc == ZNOWATCHER) return Status::no_node;  // no reply will come: nothing to remove
+  return status_of(rc);
+}
+
+SessionEvent ZookeeperHandle::state() const {
+  return session_event(zoo_state(handle_));
+}
+
+std::int64_t ZookeeperHandle::session_id() const {
+  return zoo_client_id(handle_)->client_id;
+}
+
+std::chrono::milliseconds ZookeeperHandle::session_timeout() const {
+  return std::chrono::milliseconds(zoo_recv_timeout(handle_));
+}
+
+Status ZookeeperHandle::listen_for_session_events(std::uint64_t number) {
+  return status_of(zoo_awexists(handle_, "/", &zkrecipes_session_watcher, as_context(number_), &zkrecipes_stat_done,
+                                as_context(number)));
+}
+
+void ZookeeperHandle::close() noexcept {
+  if (handle_ == nullptr) return;
+  registry().drop(number_);
+  zhandle_t* const handle = std::exchange(handle_, nullptr);
+  if (!borrowed_) {
+    zookeeper_close(handle);
+    return;
+  }
+  // Nobody waits for the answer; its number leads nowhere.
+  if (session_event(zoo_state(handle)) == SessionEvent::connected)
+    zoo_aremove_watches(handle, "/", ZWATCHTYPE_DATA, &zkrecipes_session_watcher, as_context(number_), 0,
+                        reinterpret_cast<void_completion_t*>(&zkrecipes_void_done), nullptr);
+}
+
+bool tls_available() noexcept {
+  return ZKRECIPES_HAS_TLS != 0;
+}
+
+}  // namespace zkrecipes::connection

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds and runs a program that uses zkrecipes as a stranger's project would, in a folder outside the source and build
+# trees so that nothing can be found there by accident. KIND says how it gets the library:
+#   find_package   installed, through the CMake package
+#   pkg_config     installed, through zkrecipes.pc
+#   subproject     add_subdirectory, as a shared library
+cmake_minimum_required(VERSION 3.25)
+
+set(temporary_dir "$ENV{TMPDIR}")
+if(NOT temporary_dir)
+  set(temporary_dir /tmp)
+endif()
+string(RANDOM LENGTH 10 suffix)
+set(work_dir "${temporary_dir}/zkrecipes-${KIND}-${suffix}")
+set(prefix "${work_dir}/prefix")
+set(consumer_dir "${work_dir}/consumer")
+separate_arguments(LAUNCHER UNIX_COMMAND "${LAUNCHER}")
+file(COPY "${SOURCE_DIR}/tests/package/consumer" DESTINATION "${work_dir}")
+
+function(run)
+  list(JOIN ARGN " " shown)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "failed (${result}): ${shown}\nleft for inspection: ${work_dir}")
+  endif()
+endfunction()
+
+if(KIND STREQUAL "subproject")
+  set(options -DZKRECIPES_SOURCE_DIR=${SOURCE_DIR} -DBUILD_SHARED_LIBS=ON)
+else()
+  run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}")
+  set(options -DCMAKE_PREFIX_PATH=${prefix} -DZKRECIPES_EXPECTED_VERSION=${VERSION})
+endif()
+
+if(KIND STREQUAL "pkg_config")
+  file(GLOB_RECURSE pc_file "${prefix}/*/zkrecipes.pc")
+  cmake_path(GET pc_file PARENT_PATH pc_dir)
+  set(ENV{PKG_CONFIG_PATH} "${pc_dir}:$ENV{PKG_CONFIG_PATH}")
+  execute_process(COMMAND pkg-config --cflags --libs "zkrecipes = ${VERSION}"
+    OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  cmake_path(GET pc_dir PARENT_PATH lib_dir)
+  separate_arguments(arguments UNIX_COMMAND "${CXX_FLAGS} ${consumer_dir}/main.cpp ${flags} -Wl,-rpath,${lib_dir}")
+  run("${CXX}" -std=c++17 -o "${work_dir}/consumer_program" ${arguments})
+  run(${LAUNCHER} "${work_dir}/consumer_program")
+else()
+  run("${CMAKE_COMMAND}" -S "${consumer_dir}" -B "${work_dir}/build" -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" ${options})
+  run("${CMAKE_COMMAND}" --build "${work_dir}/build" --parallel 2)
+  run(${LAUNCHER} "${work_dir}/build/consumer_program")
+endif()
+
+file(REMOVE_RECURSE "${work_dir}")

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ZKRECIPES_TESTS_SUPPORT_TEST_SERVER_H_
+#define ZKRECIPES_TESTS_SUPPORT_TEST_SERVER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace zkrecipes::testing {
+
+/// The value of ZKRECIPES_TEST_SERVERS, if it is set: tests then use these servers ("host:port,host:port")
+/// and start none. TestServer and TestEnsemble only tell the addresses; every other verb throws
+/// std::logic_error, so a test that needs one skips itself first.
+std::optional<std::string> external_servers();
+
+/// The executable that starts servers: environment variable ZKRECIPES_TEST_SERVER_LAUNCHER, else the one of
+/// this build.
+std::string test_server_launcher();
+
+/// A Java process that runs ZooKeeper servers (third_party/curator_test_server). It ends when this object is
+/// destroyed, and by itself when this program dies in whatever way. A child made by fork() may destroy its
+/// copy without harm. Thread-safe: commands are carried out one after the other.
+class TestServerProcess {
+ public:
+  /// The process that all servers of this program share, started on first use.
+  static TestServerProcess& instance();
+
+  /// @throws std::runtime_error if it cannot be started
+  explicit TestServerProcess(const std::vector<std::string>& arguments = {});
+  ~TestServerProcess();
+  TestServerProcess(const TestServerProcess&) = delete;
+  TestServerProcess& operator=(const TestServerProcess&) = delete;
+
+  pid_t pid() const noexcept { return pid_; }
+
+  /// Freezes every server of the process, as a long garbage collection would: connections stay open, nobody
+  /// answers.
+  void pause();
+  void resume();
+
+  /// Returns what follows "ok"; the commands are listed in third_party/curator_test_server/README.md.
+  /// @throws std::runtime_error if the answer is "error ...", does not come in 30 s, or the process has ended
+  /// @throws std::logic_error while paused
+  std::string command(const std::string& line);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void send_line(const std::string& line);
+  std::string receive_line(Clock::time_point deadline);
+  bool wait_for_exit(Clock::time_point deadline) noexcept;
+
+  // constant after construction
+  pid_t pid_ = -1;
+  pid_t owner_ = -1;
+  int socket_ = -1;
+
+  std::mutex mutex_;
+  // guarded by mutex_
+  std::string received_;
+  std::string broken_;  // why no further command can be answered
+  bool paused_ = false;
+};
+
+struct ServerOptions {
+  /// Sessions last two ticks or more; the default allows 400 ms.
+  std::chrono::milliseconds tick_time{200};
+  std::optional<std::chrono::milliseconds> min_session_timeout;  ///< two ticks
+  std::optional<std::chrono::milliseconds> max_session_timeout;  ///< one minute
+  /// How often empty container nodes are removed. One minute if not given.
+  std::optional<std::chrono::milliseconds> container_check_interval;
+  /// The largest packet. ZooKeeper fixes it for a whole process, so giving it implies own_process.
+  std::optional<int> jute_max_buffer;
+  /// A process of its own, which takes half a second more: pausing it leaves other servers alone.
+  bool own_process = false;
+};
+
+/// What each member counts by itself adds up in a total; sessions and nodes are replicated and counted once.
+struct ServerInfo {
+  int running = 0;  ///< members that serve clients
+  int watches = 0;
+  int connections = 0;
+  int sessions = 0;
+  int nodes = 0;
+  int ephemerals = 0;
+  long packets_received = 0;
+  long packets_sent = 0;
+  long outstanding = 0;
+};
+
+/// Several servers that elect a leader; serving when the constructor returns. Destroyed: stopped, and the
+/// data removed. Members are counted from 0. Each verb returns when what it says has happened. Thread-safe.
+class TestEnsemble {
+ public:
+  explicit TestEnsemble(int servers = 3, const ServerOptions& options = {});
+  ~TestEnsemble();
+  TestEnsemble(const TestEnsemble&) = delete;
+  TestEnsemble& operator=(const TestEnsemble&) = delete;
+
+  int size() const noexcept { return static_cast<int>(addresses_.size()); }
+  std::string addresses() const;  ///< "host:port,host:port,..."
+  const std::string& address(int member) const { return addresses_.at(static_cast<std::size_t>(member)); }
+
+  int leader();           ///< waits until there is one
+  void stop(int member);  ///< in order; the sessions live on, and time out if it does not return
+  void kill(int member);  ///< clients see a reset, replies under way are lost
+  int kill_leader();      ///< returns which member it was
+  /// Stopped first if it runs; the same data, the same port. On return it serves, unless there is no quorum
+  /// yet.
+  void restart(int member);
+  void stop_all();
+  void restart_all();
+
+  /// As if the session had timed out. On return every running member has removed it and its ephemeral nodes.
+  void expire_session(std::int64_t session_id);
+
+  ServerInfo info(int member) const;
+  ServerInfo info() const;
+
+  TestServerProcess& process() const;
+
+ private:
+  std::string command(const std::string& verb, const std::string& arguments = {}) const;
+
+  // constant after construction
+  std::unique_ptr<TestServerProcess> own_process_;
+  TestServerProcess* process_ = nullptr;  // null with external servers
+  std::string id_;
+  std::vector<std::string> addresses_;
+};
+
+/// One server, with the same promises as TestEnsemble.
+class TestServer {
+ public:
+  explicit TestServer(const ServerOptions& options = {}) : servers_(1, options) {}
+
+  /// "host:port"; with external servers the whole list.
+  std::string address() const { return servers_.addresses(); }
+
+  void stop() { servers_.stop(0); }
+  void kill() { servers_.kill(0); }
+  void restart() { servers_.restart(0); }
+  void expire_session(std::int64_t session_id) { servers_.expire_session(session_id); }
+  ServerInfo info() const { return servers_.info(); }
+  TestServerProcess& process() const { return servers_.process(); }
+
+ private:
+  TestEnsemble servers_;
+};
+
+}  // namespace zkrecipes::testing
+
+#endif  // ZKRECIPES_TESTS_SUPPORT_TEST_SERVER_H_

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package zkrecipes.testserver;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads one command per line and answers each with exactly one line; README.md lists the commands. */
+final class Controller {
+    private final DataRoot data;
+    private final Ports ports = new Ports();
+    private final Map<String, Ensemble> ensembles = new LinkedHashMap<>();
+    private int lastId = 0;
+
+    Controller(DataRoot data) {
+        this.data = data;
+    }
+
+    /** Returns when the input ends or says "quit". */
+    void run(BufferedReader in, PrintStream out) throws IOException {
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] words = line.trim().split("\\s+");
+            if (words[0].equals("quit")) {
+                out.println("ok");
+                return;
+            }
+            out.println(reply(words));
+        }
+    }
+
+    private String reply(String[] words) {
+        try {
+            String result = execute(words[0], Arrays.asList(words).subList(1, words.length));
+            return result.isEmpty() ? "ok" : "ok " + result;
+        } catch (Exception e) {
+            String message = e.getMessage() == null ? e.toString() : e.getMessage();
+            return "error " + message.replaceAll("\\s+", " ");
+        }
+    }
+
+    private String execute(String verb, List<String> arguments) throws Exception {
+        switch (verb) {
+            case "ping":
+                expectArguments(arguments, 0, 0);
+                return "";
+            case "start":
+                return start(arguments);
+            case "stop":
+                expectArguments(arguments, 1, 2);
+                for (int member : members(arguments)) {
+                    ensemble(arguments).stop(member);
+                }
+                return "";
+            case "kill":
+                return kill(arguments);
+            case "restart":
+                expectArguments(arguments, 1, 2);
+                ensemble(arguments).restart(members(arguments));
+                return "";
+            case "leader":
+                expectArguments(arguments, 1, 1);
+                return Integer.toString(ensemble(arguments).awaitLeader());
+            case "expire":
+                expectArguments(arguments, 2, 2);
+                ensemble(arguments).expire(session(arguments.get(1)));
+                return "";
+            case "info":
+                expectArguments(arguments, 1, 2);
+                return ensemble(arguments).info(members(arguments)).toString();
+            case "close":
+                expectArguments(arguments, 1, 1);
+                ensemble(arguments).close();
+                ensembles.remove(arguments.get(0));
+                return "";
+            default:
+                throw new IllegalArgumentException("unknown command: " + verb);
+        }
+    }
+
+    private String start(List<String> arguments) throws Exception {
+        Settings settings = new Settings();
+        for (String argument : arguments) {
+            String[] pair = argument.split("=", 2);
+            int value = number(pair.length == 2 ? pair[1] : "", argument);
+            switch (pair[0]) {
+                case "servers":
+                    settings.servers = value;
+                    break;
+                case "tick-time":
+                    settings.tickTime = value;
+                    break;
+                case "min-session-timeout":
+                    settings.minSessionTimeout = value;
+                    break;
+                case "max-session-timeout":
+                    settings.maxSessionTimeout = value;
+                    break;
+                case "container-check-interval":
+                    settings.containerCheckInterval = value;
+                    break;
+                default:
+                    throw new IllegalArgumentException("unknown option: " + argument);
+            }
+        }
+        settings.check();
+        String id = "s" + ++lastId;
+        Ensemble ensemble = new Ensemble(settings, data.resolve(id), ports);
+        try {
+            ensemble.start();
+        } catch (Exception e) {
+            ensemble.close();
+            throw e;
+        }
+        ensembles.put(id, ensemble);
+        return id + " " + String.join(",", ensemble.addresses());
+    }
+
+    private String kill(List<String> arguments) throws Exception {
+        expectArguments(arguments, 1, 2);
+        Ensemble ensemble = ensemble(arguments);
+        List<Integer> victims = arguments.size() == 2 && arguments.get(1).equals("leader")
+                ? Collections.singletonList(ensemble.awaitLeader())
+                : members(arguments);
+        for (int member : victims) {
+            ensemble.kill(member);
+        }
+        return victims.size() == 1 ? victims.get(0).toString() : "";
+    }
+
+    private Ensemble ensemble(List<String> arguments) {
+        Ensemble ensemble = ensembles.get(arguments.get(0));
+        if (ensemble == null) {
+            throw new IllegalArgumentException("there is no server " + arguments.get(0));
+        }
+        return ensemble;
+    }
+
+    /** The member named by the second argument, or all. */
+    private List<Integer> members(List<String> arguments) {
+        int size = ensemble(arguments).size();
+        if (arguments.size() >= 2) {
+            int member = number(arguments.get(1), arguments.get(1));
+            if (member < 0 || member >= size) {
+                throw new IllegalArgumentException("there is no member " + member + " of " + arguments.get(0));
+            }
+            return Collections.singletonList(member);
+        }
+        List<Integer> all = new ArrayList<>();
+        for (int member = 0; member < size; member++) {
+            all.add(member);
+        }
+        return all;
+    }
+
+    private static void expectArguments(List<String> arguments, int least, int most) {
+        if (arguments.size() < least || arguments.size() > most) {
+            throw new IllegalArgumentException("wrong number of arguments: " + arguments.size());
+        }
+    }
+
+    private static long session(String text) {
+        try {
+            return text.startsWith("0x") ? Long.parseUnsignedLong(text.substring(2), 16) : Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("not a session id: " + text);
+        }
+    }
+
+    private static int number(String text, String where) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("a number is missing or malformed: " + where);
+        }
+    }
+}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
+
+#include "connection/client.h"
 
 namespace zkrecipes::connection {
 
@@ -14,14 +16,27 @@ class BorrowedNodes {
  public:
   explicit BorrowedNodes(bool borrowed) : borrowed_(borrowed) {}
 
-  void created(const std::string& path);
-  void removed(const std::string& path);
-  /// A create whose reply will not be looked at any more.
-  void in_doubt(const std::string& path);
+  /// A create that may reach the server: in doubt until one of the next two, however its session ends. Paths are the
+  /// server's.
+  void begun(const CreateSpec& spec);
+  void created(const CreateSpec& spec, const std::string& path);
+  void not_created(const CreateSpec& spec);
+  /// `guid_in_data`: of the node that was removed, where others use the same path.
+  void removed(const std::string& path, const std::string& guid_in_data);
 
+  struct Node {
+    std::string path;
+    std::string guid_in_data;  ///< empty: the name is ours alone
+  };
+  struct Doubt {
+    std::string parent;
+    std::string name;
+    std::string guid;
+    GuidPlace guid_place;
+  };
   struct Leftovers {
-    std::vector<std::string> nodes;
-    std::vector<std::string> in_doubt;  ///< names may be followed by a sequence number
+    std::vector<Node> nodes;
+    std::vector<Doubt> in_doubt;
     bool empty() const { return nodes.empty() && in_doubt.empty(); }
   };
   Leftovers take();
@@ -29,8 +44,8 @@ class BorrowedNodes {
  private:
   const bool borrowed_;
   std::mutex mutex_;
-  std::set<std::string> nodes_;     // guarded by mutex_
-  std::set<std::string> in_doubt_;  // guarded by mutex_
+  std::map<std::string, std::string> nodes_;  // path -> guid in data; guarded by mutex_
+  std::map<std::string, Doubt> in_doubt_;     // by guid; guarded by mutex_
 };
 
 }  // namespace zkrecipes::connection

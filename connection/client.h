@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "connection/node_path.h"
 #include "connection/requests.h"
 #include "connection/session.h"
 #include "connection/task_thread.h"
@@ -58,7 +60,10 @@ class Client {
   virtual void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) = 0;
 
   /// Tries until the node is gone, its session is over or the server refuses for good; also when nobody waits for it.
-  virtual void remove(const SessionPtr& session, const std::string& path, std::function<void(Status)> done) = 0;
+  /// A path that others use, too (no guid in its name) needs the guid that our node's data carries: after a lost reply
+  /// the node there may be somebody else's.
+  virtual void remove(const SessionPtr& session, const std::string& path, const std::string& guid_in_data,
+                      std::function<void(Status)> done) = 0;
 
   virtual void exists(const SessionPtr& session, const std::string& path, ReplyHandler done) = 0;
   virtual void get(const SessionPtr& session, const std::string& path, ReplyHandler done) = 0;
@@ -94,7 +99,7 @@ class Client {
   /// Also throws std::logic_error on the callback thread.
   virtual void check_may_block() const = 0;
   /// The exception for Status::closed.
-  [[noreturn]] virtual void throw_closed() const = 0;
+  virtual std::exception_ptr closed_error() const = 0;
   /// True in the child of a fork, where nothing may be touched.
   virtual bool in_forked_child() const noexcept = 0;
 };

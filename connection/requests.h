@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ struct NodeStat {
   std::int64_t created_ms = 0;  ///< server's clock, milliseconds since the epoch
   std::int32_t version = 0;
   std::int32_t children = 0;
+
+  /// The server marks containers (and nodes with a time to live) with owners that are no sessions.
+  bool is_container() const { return ephemeral_owner == std::numeric_limits<std::int64_t>::min(); }
+  bool is_ephemeral() const { return ephemeral_owner != 0 && !is_container(); }
 };
 
 enum class CreateMode { persistent, container, ephemeral, ephemeral_sequential };

@@ -36,6 +36,7 @@ class SessionMonitor {
 
   /// The states entered since the last call, in order.
   std::vector<ConnectionState> take_changes();
+  bool has_ended() const { return !ended_.empty(); }
   /// The sessions that ended since the last call; the caller announces their end with no mutex held.
   std::vector<SessionPtr> take_ended();
 

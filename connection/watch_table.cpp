@@ -53,6 +53,12 @@ std::optional<Request> WatchTable::remove(Id id) {
   return settle(entry);
 }
 
+bool WatchTable::is_wanted(const Request& unwatch) const {
+  if (unwatch.kind == RequestKind::unwatch_data) return entries_.count({Kind::data, unwatch.path}) > 0;
+  if (unwatch.kind == RequestKind::unwatch_children) return entries_.count({Kind::children, unwatch.path}) > 0;
+  return false;
+}
+
 std::vector<WatchHandler> WatchTable::take(const std::string& path, WatchEvent event) {
   std::vector<WatchHandler> handlers;
   for (const Kind kind : {Kind::data, Kind::children}) {
@@ -75,11 +81,15 @@ std::vector<WatchHandler> WatchTable::take(const std::string& path, WatchEvent e
   return handlers;
 }
 
-void WatchTable::clear() {
+std::vector<WatchHandler> WatchTable::clear() {
+  std::vector<WatchHandler> handlers;
+  for (auto& [key, entry] : entries_)
+    for (auto& [id, waiter] : entry.waiters) handlers.push_back(std::move(waiter.handler));
   entries_.clear();
   keys_.clear();
   removed_in_flight_.clear();
   bytes_ = 0;
+  return handlers;
 }
 
 std::optional<Request> WatchTable::settle(Entries::iterator entry) {

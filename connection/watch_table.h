@@ -31,11 +31,14 @@ class WatchTable {
   /// Returns what must be sent, if anything.
   std::optional<Request> remove(Id id);
 
+  /// True when the request would take a watch off that somebody waits for, or is about to.
+  bool is_wanted(const Request& unwatch) const;
+
   /// The handlers that the event is for. A request still in flight was or will be answered by what came after it.
   std::vector<WatchHandler> take(const std::string& path, WatchEvent event);
 
-  /// The session is over, and with it all watches.
-  void clear();
+  /// The session is over, and with it all watches. Returns the handlers, to be destroyed where they can do no harm.
+  std::vector<WatchHandler> clear();
 
   std::size_t size() const { return keys_.size(); }  ///< how many still wait
   /// What the paths would take up in the request that sets all watches again after a reconnect.

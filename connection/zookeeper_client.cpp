@@ -71,16 +71,29 @@ bool ZookeeperClient::wait_until_connected(std::chrono::milliseconds timeout) {
     return state == ConnectionState::connected || state == ConnectionState::closed;
   });
   lock.unlock();  // the reason is guarded by the other mutex, which comes first
-  if (state_.load() == ConnectionState::closed) throw_closed();
+  if (state_.load() == ConnectionState::closed) std::rethrow_exception(closed_error());
   return state_.load() == ConnectionState::connected;
 }
 
 Subscription ZookeeperClient::on_state_change(std::function<void(ConnectionState)> callback) {
-  return state_changed_.connect(std::move(callback));
+  return state_changed_.connect([callback = std::move(callback)](ConnectionState state) {
+    // Caught here, so that one callback cannot keep the news from the others.
+    try {
+      callback(state);
+    } catch (const std::exception& error) {
+      LOG(ERROR) << "zkrecipes: a callback of on_state_change threw: " << error.what();
+    } catch (...) {
+      LOG(ERROR) << "zkrecipes: a callback of on_state_change threw";
+    }
+  });
 }
 
 void ZookeeperClient::close() noexcept {
-  std::lock_guard<std::mutex> closing(close_mutex_);
+  std::unique_lock<std::mutex> closing(close_mutex_, std::defer_lock);
+  if (!callbacks_.on_this_thread())
+    closing.lock();
+  else if (!closing.try_lock())
+    return;  // who closes already waits for this very callback
   Outbox outbox;
   std::unique_ptr<ZookeeperHandle> handle;
   {
@@ -105,6 +118,7 @@ void ZookeeperClient::close() noexcept {
 // ---- Client: sessions ----
 
 SessionPtr ZookeeperClient::current_session() const {
+  if (fork_guard_.in_child()) return nullptr;  // the mutex may have been held at the moment of the fork
   std::lock_guard<std::mutex> lock(mutex_);
   return monitor_.session();
 }
@@ -127,18 +141,28 @@ void ZookeeperClient::await_session(SessionHandler done) {
 
 void ZookeeperClient::create(const SessionPtr& session, CreateSpec spec, CreateHandler done) {
   spec.parent = full(spec.parent);
-  create_protected(*this, session, std::move(spec), [this, done = std::move(done)](Status status, CreatedNode node) {
-    if (status == Status::ok) borrowed_nodes_.created(node.path);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!closed_ && session == monitor_.session()) borrowed_nodes_.begun(spec);
+  }
+  const auto finished = [this, spec, done = std::move(done)](Status status, CreatedNode node) {
+    if (status == Status::ok)
+      borrowed_nodes_.created(spec, node.path);
+    else if (status != Status::session_over && status != Status::closed)
+      borrowed_nodes_.not_created(spec);
     node.path = without_chroot(node.path);
     done(status, std::move(node));
-  });
+  };
+  create_protected(*this, session, spec, finished);
 }
 
-void ZookeeperClient::remove(const SessionPtr& session, const std::string& path, std::function<void(Status)> done) {
-  remove_for_certain(*this, session, full(path), [this, node = full(path), done = std::move(done)](Status status) {
-    if (status == Status::ok) borrowed_nodes_.removed(node);
+void ZookeeperClient::remove(const SessionPtr& session, const std::string& path, const std::string& guid_in_data,
+                             std::function<void(Status)> done) {
+  const auto finished = [this, node = full(path), guid_in_data, done = std::move(done)](Status status) {
+    if (status == Status::ok) borrowed_nodes_.removed(node, guid_in_data);
     if (done) done(status);
-  });
+  };
+  remove_for_certain(*this, session, full(path), guid_in_data, finished);
 }
 
 void ZookeeperClient::exists(const SessionPtr& session, const std::string& path, ReplyHandler done) {
@@ -229,7 +253,7 @@ void ZookeeperClient::check_usable() const {
   if (fork_guard_.in_child())
     throw Error(ErrorCode::forked,
                 "this Connection belongs to the parent process; make a new one after fork(), in the child");
-  if (state_.load() == ConnectionState::closed) throw_closed();
+  if (state_.load() == ConnectionState::closed) std::rethrow_exception(closed_error());
 }
 
 void ZookeeperClient::check_may_block() const {
@@ -240,10 +264,10 @@ void ZookeeperClient::check_may_block() const {
         "another thread");
 }
 
-void ZookeeperClient::throw_closed() const {
+std::exception_ptr ZookeeperClient::closed_error() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (close_code_ == ErrorCode::not_authorized) throw NotAuthorized(close_reason_);
-  throw ConnectionClosed(close_reason_);
+  if (close_code_ == ErrorCode::not_authorized) return std::make_exception_ptr(NotAuthorized(close_reason_));
+  return std::make_exception_ptr(ConnectionClosed(close_reason_));
 }
 
 ZookeeperClient::Load ZookeeperClient::load() const {
@@ -311,6 +335,8 @@ void ZookeeperClient::submit_locked(Pending pending, Outbox& outbox) {
 }
 
 void ZookeeperClient::transmit(Pending pending, Outbox& outbox) {
+  // One that had to be repeated would take away what somebody has begun to wait for meanwhile.
+  if (watches_.is_wanted(pending.request)) return outbox.complete(std::move(pending.done), Status::ok);
   const std::uint64_t number = handle_->next_request();
   pending.sent = Clock::now();
   Status status = handle_->issue(pending.request, number);

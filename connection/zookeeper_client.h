@@ -52,7 +52,8 @@ class ZookeeperClient final : public Client,
   SessionPtr current_session() const override;
   void await_session(SessionHandler done) override;
   void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) override;
-  void remove(const SessionPtr& session, const std::string& path, std::function<void(Status)> done) override;
+  void remove(const SessionPtr& session, const std::string& path, const std::string& guid_in_data,
+              std::function<void(Status)> done) override;
   void exists(const SessionPtr& session, const std::string& path, ReplyHandler done) override;
   void get(const SessionPtr& session, const std::string& path, ReplyHandler done) override;
   void list(const SessionPtr& session, const std::string& path, ReplyHandler done) override;
@@ -71,7 +72,7 @@ class ZookeeperClient final : public Client,
   const std::string& identity() const override { return options_.identity; }
   void check_usable() const override;
   void check_may_block() const override;
-  [[noreturn]] void throw_closed() const override;
+  std::exception_ptr closed_error() const override;
   bool in_forked_child() const noexcept override { return fork_guard_.in_child(); }
 
   // RequestSender
@@ -120,6 +121,7 @@ class ZookeeperClient final : public Client,
   void apply(SessionEvent event, Clock::time_point now, Outbox& outbox);
   void publish(Outbox& outbox);
   void drop_session(const SessionPtr& session, Outbox& outbox);
+  void retire_handle();
   void replace_handle();
   void remove_leftovers(const SessionPtr& session, Outbox& outbox);
   void close_for_good(ErrorCode code, std::string reason, Outbox& outbox);

@@ -27,6 +27,10 @@ constexpr std::chrono::seconds kReturnPatience{3};
 void ZookeeperClient::apply(SessionEvent event, Clock::time_point now, Outbox& outbox) {
   switch (event) {
     case SessionEvent::connected:
+      monitor_.tick(now);
+      // A session whose lease has run out just now is not taken up again: its nodes are nobody's any more, and go with
+      // the handle.
+      if (!handle_->borrowed() && monitor_.has_ended()) break;
       monitor_.connected(handle_->session_id(), handle_->session_timeout(), now);
       reconnect_backoff_.reset();
       handle_given_up_at_ = Clock::time_point::max();
@@ -44,8 +48,9 @@ void ZookeeperClient::apply(SessionEvent event, Clock::time_point now, Outbox& o
       monitor_.expired();
       break;
     case SessionEvent::auth_failed:
-      return close_for_good(ErrorCode::not_authorized,
-                            "the server refused the credentials of this connection (check scheme and secret)", outbox);
+      close_for_good(ErrorCode::not_authorized,
+                     "the server refused the credentials of this connection (check scheme and secret)", outbox);
+      return retire_handle();
   }
   publish(outbox);
   send_parked(outbox);
@@ -91,17 +96,14 @@ void ZookeeperClient::publish(Outbox& outbox) {
 
 void ZookeeperClient::drop_session(const SessionPtr& session, Outbox& outbox) {
   const Status status = closed_ ? Status::closed : Status::session_over;
-  watches_.clear();
+  // Destroyed with the outbox, not under the lock: a handler may own what calls back here when it dies.
+  outbox.add([dropped = watches_.clear()] {});
   heartbeat_.clear();
   for (auto entry = in_flight_.begin(); entry != in_flight_.end();) {
     if (entry->second.session != session) {
       ++entry;
       continue;
     }
-    const Request& request = entry->second.request;
-    if (request.kind == RequestKind::create && request.mode != CreateMode::container &&
-        request.mode != CreateMode::persistent)
-      borrowed_nodes_.in_doubt(request.path);
     outbox.complete(std::move(entry->second.done), status);
     entry = in_flight_.erase(entry);
   }
@@ -125,13 +127,20 @@ void ZookeeperClient::remove_leftovers(const SessionPtr& session, Outbox& outbox
   if (session == leftovers_removed_in_) return;
   leftovers_removed_in_ = session;
   outbox.add([self = shared_from_this(), session, leftovers = borrowed_nodes_.take()] {
-    for (const std::string& path : leftovers.nodes) remove_for_certain(*self, session, path, nullptr);
-    for (const std::string& path : leftovers.in_doubt)
-      self->send_until_answered(session, {RequestKind::list, parent_of(path)}, [self, session, path](Reply reply) {
+    for (const BorrowedNodes::Node& node : leftovers.nodes)
+      remove_if_ours(*self, session, node.path, node.guid_in_data, nullptr);
+    for (const BorrowedNodes::Doubt& doubt : leftovers.in_doubt) {
+      if (doubt.guid_place == GuidPlace::in_data) {
+        remove_if_ours(*self, session, join(doubt.parent, doubt.name), doubt.guid, nullptr);
+        continue;
+      }
+      self->send_until_answered(session, {RequestKind::sync, doubt.parent}, nullptr);
+      self->send_until_answered(session, {RequestKind::list, doubt.parent}, [self, session, doubt](const Reply& reply) {
         for (const std::string& child : reply.children)
-          if (child.rfind(name_of(path), 0) == 0)
-            remove_for_certain(*self, session, join(parent_of(path), child), nullptr);
+          if (child.find(doubt.guid) != std::string::npos)
+            remove_for_certain(*self, session, join(doubt.parent, child), {}, nullptr);
       });
+    }
   });
 }
 
@@ -149,7 +158,7 @@ bool ZookeeperClient::issue_unchecked(Request request, ReplyHandler done) {
 
 void ZookeeperClient::remove_borrowed_nodes() {
   const BorrowedNodes::Leftovers leftovers = borrowed_nodes_.take();
-  if (leftovers.empty()) return;
+  if (leftovers.empty() || !handle_) return;
   if (handle_->state() != SessionEvent::connected) {
     LOG(ERROR) << "zkrecipes: the connection was closed while its handle is disconnected; "
                << leftovers.nodes.size() + leftovers.in_doubt.size()
@@ -175,12 +184,28 @@ void ZookeeperClient::remove_borrowed_nodes() {
     };
     if (!issue_unchecked(std::move(request), finished)) countdown->add(-1);
   };
-  for (const std::string& path : leftovers.nodes) issue({RequestKind::remove, path}, nullptr);
-  for (const std::string& path : leftovers.in_doubt)
-    issue({RequestKind::list, parent_of(path)}, [issue, path](const Reply& reply) {
-      for (const std::string& child : reply.children)
-        if (child.rfind(name_of(path), 0) == 0) issue({RequestKind::remove, join(parent_of(path), child)}, nullptr);
+  const auto remove_if_data_has = [issue](const std::string& path, const std::string& guid) {
+    issue({RequestKind::get, path}, [issue, path, guid](const Reply& reply) {
+      if (reply.data.find(guid) != std::string::npos) issue({RequestKind::remove, path}, nullptr);
     });
+  };
+  for (const BorrowedNodes::Node& node : leftovers.nodes) {
+    if (node.guid_in_data.empty())
+      issue({RequestKind::remove, node.path}, nullptr);
+    else
+      remove_if_data_has(node.path, node.guid_in_data);
+  }
+  for (const BorrowedNodes::Doubt& doubt : leftovers.in_doubt) {
+    if (doubt.guid_place == GuidPlace::in_data) {
+      remove_if_data_has(join(doubt.parent, doubt.name), doubt.guid);
+      continue;
+    }
+    issue({RequestKind::list, doubt.parent}, [issue, doubt](const Reply& reply) {
+      for (const std::string& child : reply.children)
+        if (child.find(doubt.guid) != std::string::npos)
+          issue({RequestKind::remove, join(doubt.parent, child)}, nullptr);
+    });
+  }
   std::unique_lock<std::mutex> lock(countdown->mutex);
   if (!countdown->changed.wait_for(lock, kReturnPatience, [&] { return countdown->open == 0; }))
     LOG(ERROR) << "zkrecipes: the server did not confirm in time that the lock nodes on the program's handle are gone";
@@ -188,9 +213,14 @@ void ZookeeperClient::remove_borrowed_nodes() {
 
 // ---- Handles ----
 
+void ZookeeperClient::retire_handle() {
+  if (!handle_ || handle_->borrowed()) return;
+  closer_.post([old = std::shared_ptr<ZookeeperHandle>(std::move(handle_))] { old->close(); });
+}
+
 void ZookeeperClient::replace_handle() {
   if (handle_ && handle_->borrowed()) return;
-  if (handle_) closer_.post([old = std::shared_ptr<ZookeeperHandle>(std::move(handle_))] { old->close(); });
+  retire_handle();
   handle_given_up_at_ = Clock::time_point::max();
   loop_.post([self = shared_from_this()] { self->open_handle(); });
 }
@@ -246,11 +276,13 @@ void ZookeeperClient::tick(Clock::time_point scheduled) {
     const auto patience = options_.retry.give_up_after;
     if (!closed_ && !monitor_.session()) {
       if (now >= handle_given_up_at_) replace_handle();
-      if (patience.count() > 0 && now >= no_session_since_ + patience)
+      if (patience.count() > 0 && now >= no_session_since_ + patience) {
         close_for_good(ErrorCode::connection_closed,
                        "no session with " + options_.servers + " could be had for " + std::to_string(patience.count()) +
                            " ms; check that the servers run and can be reached, or raise RetryPolicy::give_up_after",
                        outbox);
+        retire_handle();
+      }
     }
     if (!closed_) schedule_tick(next_tick(now));
   }

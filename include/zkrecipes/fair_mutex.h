@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "zkrecipes/connection.h"
+#include "zkrecipes/deadline.h"
+#include "zkrecipes/hold.h"
+#include "zkrecipes/lock_options.h"
+#include "zkrecipes/pending_hold.h"
+
+namespace zkrecipes {
+
+namespace recipes {
+class LockCore;
+}
+
+/// A mutex between processes that serves in order of arrival, threads of one process included.
+///
+/// Each contender makes an ephemeral sequential node under `path` and watches the one ahead of it only, so a release
+/// wakes one waiter, not all. Compatible with Curator's InterProcessMutex on the same path. Not recursive: a thread
+/// that locks twice waits for itself. Thread-safe; may outlive its Connection.
+class FairMutex {
+ public:
+  /// Does no I/O. Throws std::invalid_argument if the path is no absolute node path.
+  FairMutex(Connection& connection, std::string path, LockOptions options = {});
+  ~FairMutex();
+  FairMutex(const FairMutex&) = delete;
+  FairMutex& operator=(const FairMutex&) = delete;
+
+  // Each call is a contender of its own. Waiting goes on through outages; after a lost session it starts anew at the
+  // back. Throws ConnectionClosed, NotAuthorized or Error when the server refuses for good.
+  [[nodiscard]] Hold acquire();
+  [[nodiscard]] std::optional<Hold> try_acquire();  ///< never waits for another holder; empty while not connected
+  [[nodiscard]] std::optional<Hold> try_acquire_until(Clock::time_point deadline);
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& timeout) {
+    return try_acquire_until(deadline_after(timeout));
+  }
+  [[nodiscard]] PendingHold acquire_async();
+
+  // Lockable and TimedLockable, for std::unique_lock, std::lock_guard and std::scoped_lock. The hold is kept in this
+  // object. unlock(), by the thread that locked, hands the removal over and returns; without a lock() it logs an error
+  // and does nothing. Use acquire() to hand holds from thread to thread.
+  void lock();
+  bool try_lock();
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& timeout) {
+    return lock_until(deadline_after(timeout));
+  }
+  template <class AnyClock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<AnyClock, Duration>& deadline) {
+    return lock_until(to_deadline(deadline));
+  }
+  void unlock() noexcept;
+
+  // About the current lock() of this object: this thread's, else the newest. Without one: false, and Error(not_held).
+  bool is_held() const noexcept;  ///< and valid
+  FencingToken fencing_token() const;
+  [[nodiscard]] Subscription on_lost(std::function<void()> callback);
+
+ private:
+  bool lock_until(Clock::time_point deadline);
+  std::unique_ptr<recipes::LockCore> core_;
+};
+
+}  // namespace zkrecipes

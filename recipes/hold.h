@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <boost/signals2/signal.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "connection/client.h"
+#include "recipes/node_name.h"
+#include "zkrecipes/hold.h"
+
+namespace zkrecipes::recipes {
+
+/// What a grant consists of.
+struct Grant {
+  std::shared_ptr<connection::Client> client;
+  connection::SessionPtr session;
+  std::string node;
+  NodeKind kind = NodeKind::lock;
+  std::string guid_in_data;  ///< for a node whose name is not unique
+  FencingToken token;
+  AcquisitionCost cost;
+  std::function<void(const std::string&)> on_revoke;
+};
+
+/// The node behind a Hold: it knows whether it is still held. Lost when its session is over or its node is gone;
+/// released once, by whoever asks first. Thread-safe.
+class HeldNode : public std::enable_shared_from_this<HeldNode> {
+ public:
+  /// Starts watching over the node at once.
+  static std::shared_ptr<HeldNode> make(Grant grant);
+  ~HeldNode();
+
+  bool is_valid() const noexcept;
+  Clock::time_point valid_until() const noexcept;
+  bool released() const noexcept { return released_.load(); }
+  const Grant& grant() const noexcept { return grant_; }
+  Subscription on_lost(std::function<void()> callback);
+
+  /// Hands the removal over. Harmless when repeated.
+  void release_in_background() noexcept;
+  /// Waits for the server's word; see Hold::release().
+  void release_confirmed();
+
+  /// The node is known to be gone, or the session over.
+  void lose();
+
+ private:
+  using Signal = boost::signals2::signal<void()>;
+
+  explicit HeldNode(Grant grant);
+  void watch_over();
+  void watch_for_revocation();
+  void stop_watching();
+
+  const Grant grant_;
+  std::atomic<bool> released_{false};
+  std::atomic<bool> lost_{false};
+  std::atomic<Clock::time_point> lost_at_{};
+
+  std::mutex mutex_;
+  std::unique_ptr<Signal> signal_;                        // guarded by mutex_; made when first needed
+  connection::Session::ListenerId session_listener_ = 0;  // guarded by mutex_
+  connection::ProbeId probe_ = 0;                         // guarded by mutex_
+  connection::WatchId revocation_watch_ = 0;              // guarded by mutex_
+};
+
+}  // namespace zkrecipes::recipes

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/lock_error.h"
+
+#include "zkrecipes/error.h"
+
+namespace zkrecipes::recipes {
+
+using connection::Status;
+
+std::exception_ptr lock_error(Status status, const std::string& path, const connection::Client& client) {
+  const std::string lock = "lock " + path + ": ";
+  switch (status) {
+    case Status::closed:
+      return client.closed_error();
+    case Status::not_authorized:
+      return std::make_exception_ptr(NotAuthorized(
+          lock + "the server does not permit it; check the connection's credentials and the ACLs of the path"));
+    case Status::no_children_for_ephemerals:
+      return std::make_exception_ptr(
+          Error(ErrorCode::unusable_path, lock + "a node on the path is ephemeral and cannot have children; is it in "
+                                                 "use by a SimpleLock? Choose another path"));
+    case Status::too_many_watches:
+      return std::make_exception_ptr(
+          Error(ErrorCode::too_many_watches, lock + "too many waiters on one connection; spread them over several"));
+    case Status::unsupported:
+      return std::make_exception_ptr(
+          Error(ErrorCode::unsupported, lock + "the server is too old; ZooKeeper 3.5 or later is needed"));
+    case Status::session_over:
+      return std::make_exception_ptr(Error(ErrorCode::session_lost, lock + "the session is over"));
+    default:
+      return std::make_exception_ptr(Error(ErrorCode::rejected, lock + "refused: " + connection::to_string(status)));
+  }
+}
+
+std::exception_ptr sequence_error(const std::string& path) {
+  return std::make_exception_ptr(
+      Error(ErrorCode::sequence_exhausted,
+            "lock " + path +
+                ": the 2^31 sequence numbers of this path are used up and no longer order the queue; "
+                "remove the node once nobody uses it, or move to another path"));
+}
+
+}  // namespace zkrecipes::recipes

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace zkrecipes::recipes {
+
+enum class NodeKind { lock, read, write, lease };
+
+/// A canonical lower-case UUID.
+std::string make_guid();
+
+/// "_c_<guid>-lock-" and so on: Curator's protected names, to which the server adds the sequence number.
+std::string protected_name(const std::string& guid, NodeKind kind);
+
+/// What a child of a lock path says about itself, be it ours or a peer's.
+struct NodeName {
+  std::string name;
+  NodeKind kind = NodeKind::lock;
+  std::int64_t sequence = 0;  ///< negative: the parent's counter has overflowed
+  std::string digits;         ///< the sequence as it was written
+};
+
+/// None for a name that no lock recipe makes. Knows Curator, go-zookeeper, kazoo (both kinds) and ZooKeeper's own lock
+/// recipe.
+std::optional<NodeName> parse_node_name(const std::string& name);
+
+}  // namespace zkrecipes::recipes

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recipes/node_name.h"
+
+namespace zkrecipes::recipes {
+
+/// Given a listing and my node: do I hold, and if not, which single node do I watch? The whole algorithm of the fair
+/// recipes; does no I/O.
+struct Verdict {
+  enum class Kind {
+    holds,
+    waits,
+    gone,      ///< my node is not in the listing
+    overflow,  ///< sequence numbers have run out and order nothing any more
+  };
+  Kind kind = Kind::gone;
+  std::string watch;                ///< the node ahead to watch, when waiting
+  int ahead = 0;                    ///< how many contenders must go before me
+  std::vector<std::string> strays;  ///< other nodes with my guid: a create that was applied twice
+};
+
+/// An exclusive contender (lock, write) waits for all ahead of it and watches the nearest. A reader waits for the
+/// writers ahead of it and watches the nearest of those. Foreign children stand in nobody's way.
+Verdict judge(const std::vector<std::string>& children, const std::string& mine, NodeKind kind,
+              const std::string& guid);
+
+/// Whether a newcomer of this kind would have to wait.
+bool would_wait(const std::vector<std::string>& children, NodeKind kind);
+
+/// The contenders among the children, first in line first.
+std::vector<NodeName> in_queue_order(const std::vector<std::string>& children);
+
+}  // namespace zkrecipes::recipes

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/semaphore_ticket.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "recipes/lock_error.h"
+
+namespace zkrecipes::recipes {
+
+using connection::CreatedNode;
+using connection::CreateSpec;
+using connection::Reply;
+using connection::Status;
+using connection::WatchEvent;
+
+SemaphoreTicket::SemaphoreTicket(std::shared_ptr<connection::Client> client, SemaphoreSpec spec, Patience patience)
+    : client_(std::move(client)), spec_(std::move(spec)), patience_(patience) {}
+
+void SemaphoreTicket::join(OutcomeHandler done) {
+  {
+    Lock lock(mutex_);
+    done_ = std::move(done);
+  }
+  if (patience_ == Patience::queue)
+    queue_up();
+  else
+    look_before_joining();
+}
+
+void SemaphoreTicket::look_before_joining() {
+  client_->list(client_->current_session(), leases_path(), [self = shared_from_this()](const Reply& reply) {
+    {
+      Lock lock(self->mutex_);
+      if (!self->done_) return;
+      ++self->cost_.requests;
+      const bool taken = reply.children.size() >= static_cast<std::size_t>(self->spec_.permits);
+      if (reply.status == Status::session_over || taken) return self->fail(lock, nullptr);
+      if (reply.status != Status::ok && reply.status != Status::no_node)
+        return self->fail(lock, lock_error(reply.status, self->spec_.path, *self->client_));
+    }
+    self->queue_up();
+  });
+}
+
+// ---- In line ----
+
+void SemaphoreTicket::queue_up() {
+  const auto ticket = std::make_shared<QueueTicket>(
+      client_, QueueSpec{connection::join(spec_.path, "locks"), NodeKind::lock, {}}, patience_);
+  {
+    Lock lock(mutex_);
+    if (!done_) return;
+    ticket_ = ticket;
+  }
+  ticket->join([self = shared_from_this(), ticket](Outcome outcome) { self->on_turn(ticket, std::move(outcome)); });
+}
+
+void SemaphoreTicket::on_turn(const std::shared_ptr<QueueTicket>& ticket, Outcome outcome) {
+  Turn turn = std::move(outcome.held);
+  {
+    Lock lock(mutex_);
+    if (!done_ || ticket_ != ticket) {
+      lock.unlock();
+      if (turn) turn->release_in_background();
+      return;
+    }
+    ticket_ = nullptr;
+    if (!turn) return fail(lock, std::move(outcome.error));
+    const AcquisitionCost& cost = turn->grant().cost;
+    cost_.queue_position = std::max(cost_.queue_position, cost.queue_position);
+    cost_.wakeups += cost.wakeups;
+    cost_.requests += cost.requests;
+    turn_ = turn;
+  }
+  const auto listener = turn->grant().session->on_over([weak = weak_from_this(), turn] {
+    const auto self = weak.lock();
+    if (!self) return;
+    Lock lock(self->mutex_);
+    if (self->is_current(turn)) self->start_anew(lock);
+  });
+  {
+    Lock lock(mutex_);
+    if (!is_current(turn)) {
+      lock.unlock();
+      return turn->grant().session->forget(listener);
+    }
+    session_listener_ = listener;
+  }
+  create_lease(turn);
+}
+
+// ---- At the head of the line ----
+
+void SemaphoreTicket::create_lease(const Turn& turn) {
+  const std::string guid = make_guid();
+  CreateSpec create;
+  create.parent = leases_path();
+  create.name = protected_name(guid, NodeKind::lease);
+  create.guid = guid;
+  create.data = client_->identity();
+  {
+    Lock lock(mutex_);
+    cost_.requests += 2;
+    counted_too_early_ = false;
+  }
+  client_->create(turn->grant().session, std::move(create),
+                  [self = shared_from_this(), turn](Status status, CreatedNode lease) {
+                    self->on_lease_created(turn, status, std::move(lease));
+                  });
+  // In the same round trip; without a watch, which would have to be taken back when there is a permit.
+  count_leases(turn);
+}
+
+void SemaphoreTicket::on_lease_created(const Turn& turn, Status status, CreatedNode lease) {
+  Lock lock(mutex_);
+  if (!is_current(turn)) {
+    lock.unlock();
+    if (status == Status::ok) client_->remove(turn->grant().session, lease.path, {}, nullptr);
+    return;
+  }
+  if (status == Status::session_over) return start_anew(lock);
+  if (status != Status::ok) return fail(lock, lock_error(status, spec_.path, *client_));
+  lease_ = std::move(lease);
+  if (!std::exchange(counted_too_early_, false)) return;
+  lock.unlock();
+  count_leases(turn);
+}
+
+void SemaphoreTicket::count_leases(const Turn& turn) {
+  client_->list(turn->grant().session, leases_path(),
+                [self = shared_from_this(), turn](const Reply& reply) { self->on_leases_listed(turn, reply, false); });
+}
+
+void SemaphoreTicket::watch_leases(const Turn& turn) {
+  Lock lock(mutex_);
+  if (!is_current(turn)) return;
+  ++cost_.requests;
+  watch_ = client_->watch_children(
+      turn->grant().session, leases_path(),
+      [self = shared_from_this(), turn](WatchEvent) {
+        {
+          Lock own_lock(self->mutex_);
+          if (!self->is_current(turn)) return;
+          self->watch_ = 0;
+          ++self->cost_.wakeups;
+        }
+        self->watch_leases(turn);
+      },
+      [self = shared_from_this(), turn](const Reply& reply) { self->on_leases_listed(turn, reply, true); });
+}
+
+void SemaphoreTicket::on_leases_listed(const Turn& turn, const Reply& reply, bool watched) {
+  Lock lock(mutex_);
+  if (!is_current(turn)) return;
+  if (reply.status == Status::session_over) return start_anew(lock);
+  if (reply.status != Status::ok && reply.status != Status::no_node)
+    return fail(lock, lock_error(reply.status, spec_.path, *client_));
+  if (lease_.path.empty()) {
+    counted_too_early_ = true;  // the reply to the create was lost and is being looked for
+    return;
+  }
+  const std::string mine = connection::name_of(lease_.path);
+  const bool listed = std::find(reply.children.begin(), reply.children.end(), mine) != reply.children.end();
+  if (watched && !listed) return start_anew(lock);  // somebody has deleted the lease
+  if (listed && reply.children.size() <= static_cast<std::size_t>(spec_.permits)) return grant(lock, turn);
+  if (listed && patience_ == Patience::try_once) return fail(lock, nullptr);
+  if (watched && listed) return;
+  lock.unlock();
+  watch_leases(turn);
+}
+
+// ---- The end ----
+
+void SemaphoreTicket::grant(Lock& lock, const Turn& turn) {
+  if (!turn->is_valid()) return start_anew(lock);
+  Grant granted;
+  granted.client = client_;
+  granted.session = turn->grant().session;
+  granted.node = std::exchange(lease_.path, {});
+  granted.kind = NodeKind::lease;
+  granted.token = {lease_.stat.czxid, 0};
+  cost_.waited = Clock::now() - started_;
+  granted.cost = cost_;
+  granted.on_revoke = spec_.options.on_revoke;
+  const OutcomeHandler done = std::exchange(done_, nullptr);
+  stop(lock);
+  done({HeldNode::make(std::move(granted)), nullptr});
+}
+
+void SemaphoreTicket::start_anew(Lock& lock) {
+  if (patience_ == Patience::try_once) return fail(lock, nullptr);
+  stop(lock);
+  queue_up();
+}
+
+void SemaphoreTicket::fail(Lock& lock, std::exception_ptr error) {
+  const OutcomeHandler done = std::exchange(done_, nullptr);
+  stop(lock);
+  done({nullptr, std::move(error)});
+}
+
+bool SemaphoreTicket::leave() {
+  OutcomeHandler dropped;  // destroyed without the lock
+  Lock lock(mutex_);
+  if (!done_) return false;
+  dropped = std::exchange(done_, nullptr);
+  stop(lock);
+  return true;
+}
+
+/// Gives back mutex, lease and watch, whatever there is, and then the lock.
+void SemaphoreTicket::stop(Lock& lock) {
+  const auto ticket = std::exchange(ticket_, nullptr);
+  const auto turn = std::exchange(turn_, nullptr);
+  const auto listener = std::exchange(session_listener_, 0);
+  const auto watch = std::exchange(watch_, 0);
+  const auto lease = std::exchange(lease_.path, {});
+  lock.unlock();
+  if (ticket) ticket->leave();
+  if (watch != 0) client_->unwatch(watch);
+  if (!turn) return;
+  if (listener != 0) turn->grant().session->forget(listener);
+  if (!lease.empty()) client_->remove(turn->grant().session, lease, {}, nullptr);
+  turn->release_in_background();
+}
+
+}  // namespace zkrecipes::recipes

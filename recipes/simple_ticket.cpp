@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/simple_ticket.h"
+
+#include <utility>
+
+#include "recipes/lock_error.h"
+
+namespace zkrecipes::recipes {
+
+using connection::CreatedNode;
+using connection::CreateSpec;
+using connection::Reply;
+using connection::SessionPtr;
+using connection::Status;
+using connection::WatchEvent;
+
+SimpleTicket::SimpleTicket(std::shared_ptr<connection::Client> client, std::string path, LockOptions options,
+                           Patience patience)
+    : client_(std::move(client)), path_(std::move(path)), options_(std::move(options)), patience_(patience) {}
+
+void SimpleTicket::join(OutcomeHandler done) {
+  {
+    Lock lock(mutex_);
+    done_ = std::move(done);
+  }
+  if (const SessionPtr session = client_->current_session())
+    begin(session);
+  else
+    await_session();
+}
+
+void SimpleTicket::await_session() {
+  client_->await_session([self = shared_from_this()](Status status, const SessionPtr& session) {
+    if (status == Status::ok) return self->begin(session);
+    Lock lock(self->mutex_);
+    self->finish(lock, {nullptr, lock_error(status, self->path_, *self->client_)});
+  });
+}
+
+void SimpleTicket::begin(const SessionPtr& session) {
+  {
+    Lock lock(mutex_);
+    if (!done_) return;
+    session_ = session;
+    guid_ = make_guid();
+  }
+  const auto listener = session->on_over([weak = weak_from_this(), session] {
+    const auto self = weak.lock();
+    if (!self) return;
+    Lock lock(self->mutex_);
+    if (self->is_current(session)) self->restart(lock);
+  });
+  {
+    Lock lock(mutex_);
+    if (is_current(session)) {
+      session_listener_ = listener;
+    } else {
+      lock.unlock();
+      return session->forget(listener);
+    }
+  }
+  if (patience_ == Patience::queue) return race(session);
+  client_->exists(session, path_, [self = shared_from_this(), session](const Reply& reply) {
+    {
+      Lock lock(self->mutex_);
+      if (!self->is_current(session)) return;
+      ++self->cost_.requests;
+      if (reply.status == Status::ok || reply.status == Status::session_over) return self->finish(lock, {});
+      if (reply.status != Status::no_node)
+        return self->finish(lock, {nullptr, lock_error(reply.status, self->path_, *self->client_)});
+    }
+    self->race(session);
+  });
+}
+
+void SimpleTicket::race(const SessionPtr& session) {
+  CreateSpec create;
+  create.parent = connection::parent_of(path_);
+  create.name = connection::name_of(path_);
+  create.guid_place = connection::GuidPlace::in_data;
+  create.mode = connection::CreateMode::ephemeral;
+  {
+    Lock lock(mutex_);
+    if (!is_current(session)) return;
+    create.guid = guid_;
+    create.stale_guid = std::exchange(stale_guid_, {});
+    create.data = client_->identity() + "\n" + guid_;
+    ++cost_.requests;
+  }
+  client_->create(session, create,
+                  [self = shared_from_this(), session, guid = create.guid](Status status, const CreatedNode& node) {
+                    self->on_created(session, guid, status, node);
+                  });
+}
+
+void SimpleTicket::on_created(const SessionPtr& session, const std::string& guid, Status status,
+                              const CreatedNode& node) {
+  Lock lock(mutex_);
+  if (!is_current(session)) {
+    lock.unlock();
+    if (status == Status::ok) client_->remove(session, node.path, guid, nullptr);
+    return;
+  }
+  if (status == Status::session_over) return restart(lock);
+  if (status == Status::node_exists) {
+    if (patience_ == Patience::try_once) return finish(lock, {});
+    if (!std::exchange(positioned_, true)) cost_.queue_position = 1;
+    lock.unlock();
+    return watch_holder(session);
+  }
+  if (status != Status::ok) return finish(lock, {nullptr, lock_error(status, path_, *client_)});
+  if (!session->lease().is_valid(Clock::now())) return restart(lock);
+  positioned_ = true;
+  cost_.waited = Clock::now() - started_;
+  Grant grant;
+  grant.client = client_;
+  grant.session = session;
+  grant.node = node.path;
+  grant.guid_in_data = guid;
+  grant.token = {node.stat.czxid, 0};
+  grant.cost = cost_;
+  grant.on_revoke = options_.on_revoke;
+  const OutcomeHandler done = std::exchange(done_, nullptr);
+  stop(lock);
+  done({HeldNode::make(std::move(grant)), nullptr});
+}
+
+void SimpleTicket::watch_holder(const SessionPtr& session) {
+  Lock lock(mutex_);
+  if (!is_current(session)) return;
+  ++cost_.requests;
+  // Any event: look again, which for this lock means to race.
+  const auto event = [self = shared_from_this(), session](WatchEvent) {
+    {
+      Lock own_lock(self->mutex_);
+      if (!self->is_current(session)) return;
+      self->watch_ = 0;
+      ++self->cost_.wakeups;
+    }
+    self->race(session);
+  };
+  const auto set = [self = shared_from_this(), session](const Reply& reply) {
+    if (reply.status == Status::no_node) return self->race(session);
+    if (reply.status == Status::ok && reply.stat.is_ephemeral()) return;
+    Lock own_lock(self->mutex_);
+    if (!self->is_current(session)) return;
+    if (reply.status == Status::session_over) return self->restart(own_lock);
+    if (reply.status == Status::ok)
+      return self->finish(own_lock,
+                          {nullptr, std::make_exception_ptr(
+                                        Error(ErrorCode::unusable_path,
+                                              "lock " + self->path_ +
+                                                  ": there is a node that is nobody's lock (it is not ephemeral) and "
+                                                  "will not go by itself; choose another path"))});
+    self->finish(own_lock, {nullptr, lock_error(reply.status, self->path_, *self->client_)});
+  };
+  watch_ = client_->watch_node(session, path_, event, set);
+}
+
+void SimpleTicket::restart(Lock& lock) {
+  if (patience_ == Patience::try_once) return finish(lock, {});
+  stale_guid_ = guid_;
+  stop(lock);
+  await_session();
+}
+
+void SimpleTicket::finish(Lock& lock, Outcome outcome) {
+  const OutcomeHandler done = std::exchange(done_, nullptr);
+  stop(lock);
+  if (done) done(std::move(outcome));
+}
+
+/// Takes back what has been set up in the current session. Gives the lock back.
+void SimpleTicket::stop(Lock& lock) {
+  const auto watch = std::exchange(watch_, 0);
+  const auto listener = std::exchange(session_listener_, 0);
+  const SessionPtr session = std::exchange(session_, nullptr);
+  lock.unlock();
+  if (watch != 0) client_->unwatch(watch);
+  if (listener != 0) session->forget(listener);
+}
+
+bool SimpleTicket::leave() {
+  OutcomeHandler dropped;  // destroyed without the lock
+  Lock lock(mutex_);
+  if (!done_) return false;
+  dropped = std::exchange(done_, nullptr);
+  stop(lock);
+  return true;
+}
+
+}  // namespace zkrecipes::recipes

@@ -73,15 +73,20 @@ std::optional<Hold> Acquisition::wait_until(Clock::time_point deadline) {
     lock.lock();
     changed_.wait(lock, decided);
   }
-  return take_locked(lock);
+  return take();
 }
 
+Hold Acquisition::get() {
+  if (!ready()) {
+    client_->check_may_block();
+    return *wait_until(Clock::time_point::max());
+  }
+  boost::lock_guard<boost::mutex> lock(mutex_);
+  return take();
+}
+
+/// The mutex is held.
 Hold Acquisition::take() {
-  boost::unique_lock<boost::mutex> lock(mutex_);
-  return take_locked(lock);
-}
-
-Hold Acquisition::take_locked(boost::unique_lock<boost::mutex>& /*lock*/) {
   if (state_ != State::ready) throw std::logic_error("zkrecipes: the hold of this PendingHold was already taken");
   state_ = State::taken;
   const Outcome outcome = std::exchange(outcome_, {});
@@ -90,6 +95,7 @@ Hold Acquisition::take_locked(boost::unique_lock<boost::mutex>& /*lock*/) {
 }
 
 void Acquisition::cancel() noexcept {
+  if (client_->in_forked_child()) return;
   ticket_->leave();
   std::shared_ptr<HeldNode> unwanted;
   {
@@ -138,7 +144,7 @@ void PendingHold::on_ready(std::function<void()> callback) {
 
 Hold PendingHold::get() {
   if (!acquisition_) throw std::logic_error("zkrecipes: get() of an empty PendingHold");
-  return acquisition_->ready() ? acquisition_->take() : *acquisition_->wait_until(Clock::time_point::max());
+  return acquisition_->get();
 }
 
 void PendingHold::cancel() noexcept {

@@ -27,8 +27,8 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
   /// Waits until `deadline`; then leaves and returns nothing. A Boost.Thread interruption leaves, too. Empty hold: the
   /// ticket has ended without one. Throws what it has ended with.
   std::optional<Hold> wait_until(Clock::time_point deadline);
-  /// What wait_until() would give if it need not wait.
-  Hold take();
+  /// Waits for ever. Throws std::logic_error on the callback thread unless ready().
+  Hold get();
 
   /// Ready with Cancelled, unless it has failed already; a hold that nobody has taken is released.
   void cancel() noexcept;
@@ -36,7 +36,7 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
  private:
   enum class State { waiting, ready, taken };
   void finish(Outcome outcome);
-  Hold take_locked(boost::unique_lock<boost::mutex>& lock);
+  Hold take();
 
   const std::shared_ptr<connection::Client> client_;
   const std::shared_ptr<Ticket> ticket_;

@@ -84,7 +84,7 @@ void append_queue(Reader& reader, const std::string& path, const std::vector<std
   bool first = true;
   bool writer_ahead = false;
   for (const recipes::NodeName& name : recipes::in_queue_order(children)) {
-    const std::string node = connection::join(path, name.name);
+    const std::string node = connection::join(path, std::string(name.name));
     const Reply reply = reader.get(node);
     if (reply.status == Status::no_node) continue;  // gone since it was listed
     const bool reads = name.kind == NodeKind::read;

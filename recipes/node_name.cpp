@@ -3,13 +3,14 @@
 
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>
+#include <charconv>
 
 namespace zkrecipes::recipes {
 
 namespace {
 
 struct Marker {
-  const char* text;
+  std::string_view text;
   NodeKind kind;
 };
 
@@ -35,12 +36,14 @@ const char* marker_of(NodeKind kind) {
 }
 
 /// Ten digits, or a sign and as many as it takes.
-std::optional<std::int64_t> parse_sequence(const std::string& text) {
+std::optional<std::int64_t> parse_sequence(std::string_view text) {
   const std::size_t sign = !text.empty() && text.front() == '-' ? 1 : 0;
   const std::size_t digits = text.size() - sign;
   if (digits == 0 || digits > 10 || (sign == 0 && digits != 10)) return std::nullopt;
-  if (text.find_first_not_of("0123456789", sign) != std::string::npos) return std::nullopt;
-  return std::stoll(text);
+  if (text.find_first_not_of("0123456789", sign) != std::string_view::npos) return std::nullopt;
+  std::int64_t sequence = 0;
+  std::from_chars(text.data(), text.data() + text.size(), sequence);
+  return sequence;
 }
 
 }  // namespace
@@ -54,19 +57,20 @@ std::string protected_name(const std::string& guid, NodeKind kind) {
   return "_c_" + guid + "-" + marker_of(kind);
 }
 
-std::optional<NodeName> parse_node_name(const std::string& name) {
+std::optional<NodeName> parse_node_name(std::string_view name) {
   for (const Marker& marker : kMarkers) {
-    const std::string text = marker.text;
-    const std::size_t at = name.rfind(text);
-    if (at == std::string::npos) continue;
-    std::string digits = name.substr(at + text.size());
-    if (const auto sequence = parse_sequence(digits)) return NodeName{name, marker.kind, *sequence, std::move(digits)};
+    const std::size_t at = name.rfind(marker.text);
+    if (at == std::string_view::npos) continue;
+    const std::string_view digits = name.substr(at + marker.text.size());
+    if (const auto sequence = parse_sequence(digits)) return NodeName{name, marker.kind, *sequence, digits};
   }
   // ZooKeeper's own recipe: "x-<session>-<sequence>".
   if (name.rfind("x-", 0) == 0 && name.size() > 12) {
-    const std::string digits = name.substr(name.size() - 10);
+    const bool overflown = name[name.size() - 11] == '-' && name[name.size() - 12] == '-';
+    const std::size_t length = overflown ? 11 : 10;
+    const std::string_view digits = name.substr(name.size() - length);
     const auto sequence = parse_sequence(digits);
-    if (sequence && name[name.size() - 11] == '-') return NodeName{name, NodeKind::lock, *sequence, digits};
+    if (sequence && name[name.size() - length - 1] == '-') return NodeName{name, NodeKind::lock, *sequence, digits};
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace zkrecipes::recipes {
 
@@ -15,16 +16,16 @@ std::string make_guid();
 /// "_c_<guid>-lock-" and so on: Curator's protected names, to which the server adds the sequence number.
 std::string protected_name(const std::string& guid, NodeKind kind);
 
-/// What a child of a lock path says about itself, be it ours or a peer's.
+/// What a child of a lock path says about itself, be it ours or a peer's. Refers to the text it was parsed from.
 struct NodeName {
-  std::string name;
+  std::string_view name;
   NodeKind kind = NodeKind::lock;
   std::int64_t sequence = 0;  ///< negative: the parent's counter has overflowed
-  std::string digits;         ///< the sequence as it was written
+  std::string_view digits;    ///< the sequence as it was written
 };
 
 /// None for a name that no lock recipe makes. Knows Curator, go-zookeeper, kazoo (both kinds) and ZooKeeper's own lock
 /// recipe.
-std::optional<NodeName> parse_node_name(const std::string& name);
+std::optional<NodeName> parse_node_name(std::string_view name);
 
 }  // namespace zkrecipes::recipes

@@ -2,7 +2,7 @@
 #include "recipes/queue_rule.h"
 
 #include <algorithm>
-#include <utility>
+#include <optional>
 
 namespace zkrecipes::recipes {
 
@@ -12,8 +12,10 @@ bool blocks(const NodeName& ahead, NodeKind waiter) {
   return waiter == NodeKind::read ? ahead.kind != NodeKind::read : true;
 }
 
-bool any_overflow(const std::vector<NodeName>& queue) {
-  return std::any_of(queue.begin(), queue.end(), [](const NodeName& node) { return node.sequence < 0; });
+bool stands_before(const NodeName& a, const NodeName& b) {
+  // A writer that downgrades has, for a moment, a write and a read node of one number; the order between them is then
+  // nobody's business but must be the same for everybody.
+  return a.sequence != b.sequence ? a.sequence < b.sequence : a.name < b.name;
 }
 
 }  // namespace
@@ -22,40 +24,46 @@ std::vector<NodeName> in_queue_order(const std::vector<std::string>& children) {
   std::vector<NodeName> queue;
   queue.reserve(children.size());
   for (const std::string& child : children)
-    if (auto node = parse_node_name(child)) queue.push_back(std::move(*node));
-  std::sort(queue.begin(), queue.end(), [](const NodeName& a, const NodeName& b) {
-    // A writer that downgrades has, for a moment, a write and a read node of one number; the order between them is
-    // then nobody's business but must be the same for everybody.
-    return a.sequence != b.sequence ? a.sequence < b.sequence : a.name < b.name;
-  });
+    if (const auto node = parse_node_name(child)) queue.push_back(*node);
+  std::sort(queue.begin(), queue.end(), stands_before);
   return queue;
 }
 
 Verdict judge(const std::vector<std::string>& children, const std::string& mine, NodeKind kind,
               const std::string& guid) {
+  // One pass without sorting or copying: with many waiters this is what a hand-over costs.
   Verdict verdict;
-  const std::vector<NodeName> queue = in_queue_order(children);
-  const auto me = std::find_if(queue.begin(), queue.end(), [&](const NodeName& node) { return node.name == mine; });
-  if (any_overflow(queue)) {
-    verdict.kind = Verdict::Kind::overflow;
-    return verdict;
-  }
-  for (const NodeName& node : queue)
-    if (node.name != mine && !guid.empty() && node.name.find(guid) != std::string::npos)
-      verdict.strays.push_back(node.name);
-  if (me == queue.end()) return verdict;
-  for (auto node = queue.begin(); node != me; ++node) {
-    if (!blocks(*node, kind)) continue;
+  const auto me = parse_node_name(mine);
+  bool present = false;
+  bool overflow = false;
+  std::optional<NodeName> nearest;
+  for (const std::string& child : children) {
+    const auto node = parse_node_name(child);
+    if (!node) continue;
+    overflow = overflow || node->sequence < 0;
+    if (node->name == mine) {
+      present = true;
+      continue;
+    }
+    if (!guid.empty() && child.find(guid) != std::string::npos) verdict.strays.push_back(child);
+    if (!me || !stands_before(*node, *me) || !blocks(*node, kind)) continue;
     ++verdict.ahead;
-    verdict.watch = node->name;
+    if (!nearest || stands_before(*nearest, *node)) nearest = node;
   }
-  verdict.kind = verdict.ahead == 0 ? Verdict::Kind::holds : Verdict::Kind::waits;
+  if (overflow) {
+    verdict.kind = Verdict::Kind::overflow;
+  } else if (present) {
+    verdict.kind = nearest ? Verdict::Kind::waits : Verdict::Kind::holds;
+    if (nearest) verdict.watch = std::string(nearest->name);
+  }
   return verdict;
 }
 
 bool would_wait(const std::vector<std::string>& children, NodeKind kind) {
-  const std::vector<NodeName> queue = in_queue_order(children);
-  return std::any_of(queue.begin(), queue.end(), [&](const NodeName& node) { return blocks(node, kind); });
+  return std::any_of(children.begin(), children.end(), [&](const std::string& child) {
+    const auto node = parse_node_name(child);
+    return node && blocks(*node, kind);
+  });
 }
 
 }  // namespace zkrecipes::recipes

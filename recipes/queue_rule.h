@@ -31,7 +31,7 @@ Verdict judge(const std::vector<std::string>& children, const std::string& mine,
 /// Whether a newcomer of this kind would have to wait.
 bool would_wait(const std::vector<std::string>& children, NodeKind kind);
 
-/// The contenders among the children, first in line first.
+/// The contenders among the children, first in line first. Refers to `children`.
 std::vector<NodeName> in_queue_order(const std::vector<std::string>& children);
 
 }  // namespace zkrecipes::recipes

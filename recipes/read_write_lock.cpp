@@ -79,7 +79,8 @@ Hold ReadWriteLock::downgrade(Hold&& write) {
   const std::string guid = recipes::make_guid();
   connection::CreateSpec create;
   create.parent = path;
-  create.name = recipes::protected_name(guid, NodeKind::read) + recipes::parse_node_name(write.node())->digits;
+  create.name = recipes::protected_name(guid, NodeKind::read);
+  create.name += recipes::parse_node_name(write.node())->digits;
   create.guid = guid;
   create.mode = connection::CreateMode::ephemeral;
   create.data = client->identity();

@@ -84,8 +84,13 @@ class Client {
   virtual void unwatch(WatchId watch) = 0;
 
   /// Lets the heartbeats ask after a node of this session, so that `gone` is called (once) when somebody else has
-  /// deleted it. Costs no request beyond the heartbeat while there are few.
-  virtual ProbeId probe(const SessionPtr& session, const std::string& path, std::function<void()> gone) = 0;
+  /// deleted it. Costs no request beyond the heartbeat while there are few. A path that others use, too, needs the
+  /// czxid of our node: another one may stand there by then.
+  virtual ProbeId probe(const SessionPtr& session, const std::string& path, std::int64_t czxid,
+                        std::function<void()> gone) = 0;
+  ProbeId probe(const SessionPtr& session, const std::string& path, std::function<void()> gone) {
+    return probe(session, path, 0, std::move(gone));
+  }
   virtual void unprobe(ProbeId probe) = 0;
 
   /// Runs on a thread of the library, for short work; dropped when the connection is destroyed.

@@ -29,6 +29,10 @@ ConnectionOptions checked(ConnectionOptions options) {
   connection::check(options.retry);
   if (options.session_timeout <= std::chrono::milliseconds::zero())
     throw std::invalid_argument("zkrecipes: session_timeout must be positive");
+  if (options.session_timeout < std::chrono::milliseconds(100))
+    throw std::invalid_argument(
+        "zkrecipes: session_timeout of less than 100 ms leaves no time to connect; ask for more (servers grant no less "
+        "than two of their ticks anyway, by default 4 s)");
   if (options.session_timeout > std::chrono::hours(24))
     throw std::invalid_argument("zkrecipes: session_timeout of more than a day");
   if (options.validity_margin && *options.validity_margin < std::chrono::milliseconds::zero())

@@ -5,10 +5,15 @@
 
 namespace zkrecipes::connection {
 
-HeartbeatPlan::Id HeartbeatPlan::add(const std::string& path, std::function<void()> gone) {
+HeartbeatPlan::Id HeartbeatPlan::add(const std::string& path, std::function<void()> gone, std::int64_t czxid) {
   const Id id = next_++;
-  probes_.emplace(id, Probe{path, std::move(gone)});
+  probes_.emplace(id, Probe{path, std::move(gone), czxid});
   return id;
+}
+
+bool HeartbeatPlan::is_same(Id id, std::int64_t czxid) const {
+  const auto found = probes_.find(id);
+  return found == probes_.end() || found->second.czxid == 0 || found->second.czxid == czxid;
 }
 
 std::function<void()> HeartbeatPlan::take(Id id) {

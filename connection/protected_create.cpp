@@ -22,7 +22,6 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
         session_(std::move(session)),
         spec_(std::move(spec)),
         done_(std::move(done)),
-        parents_(with_ancestors(spec_.parent)),
         backoff_(sender.retry_policy()) {}
 
   void start() {
@@ -55,6 +54,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
       case Status::ok:
         return finish(Status::ok, {std::move(reply.path), reply.stat, false});
       case Status::no_node:
+        parents_ = with_ancestors(spec_.parent);
         if (parents_.empty()) return finish(Status::no_node);
         parent_ = parents_.size() - 1;
         return create_parent();
@@ -88,7 +88,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
         --parent_;
         return create_parent();
       case Status::connection_loss:
-        return create_parent();
+        return sender_.run_after(backoff_.next(), [self = shared_from_this()] { self->create_parent(); });
       case Status::unsupported:
         // A server older than container nodes.
         if (ancestor_mode_ == CreateMode::persistent) return finish(Status::unsupported);
@@ -210,7 +210,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   const SessionPtr session_;
   CreateSpec spec_;
   Client::CreateHandler done_;
-  const std::vector<std::string> parents_;
+  std::vector<std::string> parents_;  // once they are known to be missing
   Backoff backoff_;
   CreateMode ancestor_mode_ = CreateMode::container;
   std::size_t parent_ = 0;           // the one being made

@@ -85,12 +85,12 @@ void TaskThread::stop(Rest rest) {
   {
     std::lock_guard<std::mutex> lock(shared_->mutex);
     shared_->stopping = true;
-    if (rest == Rest::drop) dropped.swap(shared_->tasks);
+    if (rest != Rest::run) dropped.swap(shared_->tasks);
     thread = std::move(shared_->thread);
     shared_->wake.notify_one();
   }
   if (!thread.joinable()) return;
-  if (thread.get_id() == std::this_thread::get_id())
+  if (rest == Rest::abandon || thread.get_id() == std::this_thread::get_id())
     thread.detach();
   else
     thread.join();

@@ -26,9 +26,9 @@ class TaskThread {
   /// thread itself.
   void drain();
 
-  enum class Rest { run, drop };
-  /// Runs (or drops) what was posted before, drops timed tasks, and ends the thread. Later posts are dropped.
-  /// On the thread itself it does not wait for the end.
+  enum class Rest { run, drop, abandon };
+  /// Runs or drops what was posted before, drops timed tasks, and ends the thread. Later posts are dropped.
+  /// `abandon` drops, and does not wait for a task that is running; nor does any stop() on the thread itself.
   void stop(Rest rest);
 
  private:

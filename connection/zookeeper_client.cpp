@@ -76,7 +76,14 @@ bool ZookeeperClient::wait_until_connected(std::chrono::milliseconds timeout) {
 }
 
 Subscription ZookeeperClient::on_state_change(std::function<void(ConnectionState)> callback) {
-  return state_changed_.connect([callback = std::move(callback)](ConnectionState state) {
+  if (fork_guard_.in_child()) check_usable();
+  std::uint64_t known = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    known = state_number_;
+  }
+  return state_changed_.connect([callback = std::move(callback), known](ConnectionState state, std::uint64_t number) {
+    if (number <= known) return;  // entered before the call and only now reported
     // Caught here, so that one callback cannot keep the news from the others.
     try {
       callback(state);
@@ -96,18 +103,21 @@ void ZookeeperClient::close() noexcept {
     return;  // who closes already waits for this very callback
   Outbox outbox;
   std::unique_ptr<ZookeeperHandle> handle;
+  bool unanswered = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    unanswered = !in_flight_.empty();
     close_for_good(ErrorCode::connection_closed, "the connection was closed", outbox);
   }
   outbox.run();
+  if (unanswered) await_last_answers();
   remove_borrowed_nodes();
   {
     std::lock_guard<std::mutex> lock(mutex_);
     handle = std::move(handle_);
   }
   handle.reset();
-  resolver_.stop(TaskThread::Rest::drop);
+  resolver_.stop(TaskThread::Rest::abandon);  // a look-up may take as long as it likes
   closer_.stop(TaskThread::Rest::run);
   // What waited for a pause to end sees the close now, and whoever is to be told of it is told before this returns
   // (unless the caller is a callback itself). The loop stays: locks that live on still get their answers from it.
@@ -143,7 +153,7 @@ void ZookeeperClient::create(const SessionPtr& session, CreateSpec spec, CreateH
   spec.parent = full(spec.parent);
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!closed_ && session == monitor_.session()) borrowed_nodes_.begun(spec);
+    if (!closed_ && session && session == monitor_.session()) borrowed_nodes_.begun(spec);
   }
   const auto finished = [this, spec, done = std::move(done)](Status status, CreatedNode node) {
     if (status == Status::ok)
@@ -214,7 +224,7 @@ WatchId ZookeeperClient::watch(WatchTable::Kind kind, const SessionPtr& session,
       pending.done = std::move(done);
       pending.repeat = true;
       // The table is cleared with its session; a request of an older one must not enter it.
-      if (!closed_ && session == monitor_.session())
+      if (!closed_ && session && session == monitor_.session())
         id = pending.watch = watches_.add(kind, pending.request.path, std::move(event));
       submit_locked(std::move(pending), outbox);
     }
@@ -232,10 +242,11 @@ void ZookeeperClient::unwatch(WatchId watch) {
   outbox.post_to(loop_);
 }
 
-ProbeId ZookeeperClient::probe(const SessionPtr& session, const std::string& path, std::function<void()> gone) {
+ProbeId ZookeeperClient::probe(const SessionPtr& session, const std::string& path, std::int64_t czxid,
+                               std::function<void()> gone) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (closed_ || session != monitor_.session()) return 0;  // over: its holds are told so
-  return heartbeat_.add(full(path), std::move(gone));
+  if (closed_ || !session || session != monitor_.session()) return 0;  // over: its holds are told so
+  return heartbeat_.add(full(path), std::move(gone), czxid);
 }
 
 void ZookeeperClient::unprobe(ProbeId probe) {

@@ -65,7 +65,9 @@ class ZookeeperClient final : public Client,
   WatchId watch_children(const SessionPtr& session, const std::string& path, WatchHandler event,
                          ReplyHandler done) override;
   void unwatch(WatchId watch) override;
-  ProbeId probe(const SessionPtr& session, const std::string& path, std::function<void()> gone) override;
+  using Client::probe;
+  ProbeId probe(const SessionPtr& session, const std::string& path, std::int64_t czxid,
+                std::function<void()> gone) override;
   void unprobe(ProbeId probe) override;
   void run_at(Clock::time_point time, std::function<void()> task) override;
   TaskThread& callbacks() override { return callbacks_; }
@@ -128,6 +130,7 @@ class ZookeeperClient final : public Client,
   Clock::time_point next_tick(Clock::time_point now) const;
   void schedule_tick(Clock::time_point time);
 
+  void await_last_answers();
   void remove_borrowed_nodes();
   bool issue_unchecked(Request request, ReplyHandler done);
   void tick(Clock::time_point scheduled);
@@ -143,11 +146,12 @@ class ZookeeperClient final : public Client,
 
   BorrowedNodes borrowed_nodes_;
   std::atomic<ConnectionState> state_{ConnectionState::connecting};
-  boost::signals2::signal<void(ConnectionState)> state_changed_;
+  boost::signals2::signal<void(ConnectionState, std::uint64_t number)> state_changed_;
 
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   SessionMonitor monitor_;
+  std::uint64_t state_number_ = 0;           // counts the states that were entered
   std::unique_ptr<ZookeeperHandle> handle_;  // null between two handles
   std::unordered_map<std::uint64_t, Pending> in_flight_;
   std::deque<Pending> parked_;  // wait until connected, or for room

@@ -2,6 +2,7 @@
 // The half of ZookeeperClient that keeps a session alive, notices its end and makes the next one.
 #include <algorithm>
 #include <condition_variable>
+#include <future>
 #include <glog/logging.h>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 constexpr int kTimeoutsPerHandle = 3;
 // How often a borrowed handle without a session is asked for its state.
 constexpr std::chrono::milliseconds kBorrowedPoll{50};
+// How long close() waits for answers to what is in flight.
+constexpr std::chrono::seconds kLastAnswersPatience{2};
 // How long close() waits until the nodes on a borrowed handle are gone.
 constexpr std::chrono::seconds kReturnPatience{3};
 
@@ -70,6 +73,7 @@ void ZookeeperClient::publish(Outbox& outbox) {
   const auto now = Clock::now();
   const std::vector<SessionPtr> ended = monitor_.take_ended();
   for (const SessionPtr& session : ended) {
+    session->lease().end(now);  // before anybody is told that something of it failed
     drop_session(session, outbox);
     outbox.add([session, now] { session->announce_over(now); });
     no_session_since_ = now;
@@ -81,7 +85,8 @@ void ZookeeperClient::publish(Outbox& outbox) {
       LOG(WARNING) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
     else
       VLOG(1) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
-    callbacks_.post([self = shared_from_this(), state] { self->state_changed_(state); });
+    callbacks_.post(
+        [self = shared_from_this(), state, number = ++state_number_] { self->state_changed_(state, number); });
   }
   if (!changes.empty()) {
     boost::lock_guard<boost::mutex> lock(wait_mutex_);
@@ -121,7 +126,7 @@ void ZookeeperClient::close_for_good(ErrorCode code, std::string reason, Outbox&
     outbox.add([done = std::move(done)] { done(Status::closed, nullptr); });
 }
 
-// ---- Borrowed handles: their session lives on when our lease on it has run out, or when we close ----
+// ---- Closing; and borrowed handles, whose session lives on when our lease on it has run out or when we close ----
 
 void ZookeeperClient::remove_leftovers(const SessionPtr& session, Outbox& outbox) {
   if (session == leftovers_removed_in_) return;
@@ -146,6 +151,7 @@ void ZookeeperClient::remove_leftovers(const SessionPtr& session, Outbox& outbox
 
 bool ZookeeperClient::issue_unchecked(Request request, ReplyHandler done) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!handle_ || handle_->state() != SessionEvent::connected) return false;
   Pending pending;
   pending.request = std::move(request);
   pending.done = std::move(done);
@@ -154,6 +160,14 @@ bool ZookeeperClient::issue_unchecked(Request request, ReplyHandler done) {
   if (handle_->issue(pending.request, number) != Status::ok) return false;
   in_flight_.emplace(number, std::move(pending));
   return true;
+}
+
+void ZookeeperClient::await_last_answers() {
+  // A socket that is closed with answers unread is reset, and then the server may never see the end of the session that
+  // was sent before. Answers come in order: behind this one's there are none.
+  const auto answered = std::make_shared<std::promise<void>>();
+  if (issue_unchecked({RequestKind::exists, "/"}, [answered](const Reply&) { answered->set_value(); }))
+    answered->get_future().wait_for(kLastAnswersPatience);
 }
 
 void ZookeeperClient::remove_borrowed_nodes() {
@@ -313,7 +327,7 @@ void ZookeeperClient::schedule_tick(Clock::time_point time) {
 }
 
 void ZookeeperClient::send_heartbeat(Clock::time_point now, Outbox& outbox) {
-  heartbeat_.due = now + HeartbeatPlan::interval(monitor_.session()->timeout());
+  heartbeat_.due = now + heartbeat_.interval(monitor_.session()->timeout());
   const auto probes = heartbeat_.next_batch();
   for (const auto& [id, path] : probes) {
     Pending pending;
@@ -322,10 +336,11 @@ void ZookeeperClient::send_heartbeat(Clock::time_point now, Outbox& outbox) {
     pending.background = true;
     pending.done = [weak = weak_from_this(), id = id](const Reply& reply) {
       const auto self = weak.lock();
-      if (!self || reply.status != Status::no_node) return;
+      if (!self || (reply.status != Status::no_node && reply.status != Status::ok)) return;
       std::function<void()> gone;
       {
         std::lock_guard<std::mutex> lock(self->mutex_);
+        if (reply.status == Status::ok && self->heartbeat_.is_same(id, reply.stat.czxid)) return;
         gone = self->heartbeat_.take(id);
       }
       if (gone) gone();

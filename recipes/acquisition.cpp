@@ -36,6 +36,7 @@ void Acquisition::finish(Outcome outcome) {
 }
 
 bool Acquisition::ready() const {
+  if (client_->in_forked_child()) return false;  // the mutex may have been held at the moment of the fork
   boost::lock_guard<boost::mutex> lock(mutex_);
   return state_ == State::ready;
 }

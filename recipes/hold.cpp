@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/hold.h"
 
+#include <glog/logging.h>
 #include <stdexcept>
 #include <utility>
 
@@ -35,7 +36,9 @@ void HeldNode::watch_over() {
   };
   // Not under the mutex: a session that is over already calls back at once.
   const auto listener = grant_.session->on_over(lost);
-  const auto probe = grant_.client->probe(grant_.session, grant_.node, lost);
+  // Where the name is not unique the czxid tells our node from the next holder's.
+  const std::int64_t czxid = grant_.guid_in_data.empty() ? 0 : grant_.token.zxid;
+  const auto probe = grant_.client->probe(grant_.session, grant_.node, czxid, lost);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     session_listener_ = listener;
@@ -80,7 +83,8 @@ void HeldNode::stop_watching() {
 }
 
 bool HeldNode::is_valid() const noexcept {
-  return !released_.load() && !lost_.load() && grant_.session->lease().is_valid(Clock::now());
+  return !released_.load() && !lost_.load() && !grant_.client->in_forked_child() &&
+         grant_.session->lease().is_valid(Clock::now());
 }
 
 Clock::time_point HeldNode::valid_until() const noexcept {
@@ -90,13 +94,23 @@ Clock::time_point HeldNode::valid_until() const noexcept {
 
 Subscription HeldNode::on_lost(std::function<void()> callback) {
   if (!callback) throw std::invalid_argument("zkrecipes: on_lost: the callback is empty");
+  // Caught here, so that one callback cannot keep the news from the others.
+  const auto guarded = [callback = std::move(callback)] {
+    try {
+      callback();
+    } catch (const std::exception& error) {
+      LOG(ERROR) << "zkrecipes: a callback of on_lost threw: " << error.what();
+    } catch (...) {
+      LOG(ERROR) << "zkrecipes: a callback of on_lost threw";
+    }
+  };
   std::lock_guard<std::mutex> lock(mutex_);
   if (!lost_.load()) {
     if (!signal_) signal_ = std::make_unique<Signal>();
-    return signal_->connect(std::move(callback));
+    return signal_->connect(guarded);
   }
   const auto late = std::make_shared<Signal>();
-  auto subscription = late->connect(std::move(callback));
+  auto subscription = late->connect(guarded);
   grant_.client->callbacks().post([late] { (*late)(); });
   return subscription;
 }
@@ -109,9 +123,16 @@ void HeldNode::lose() {
   if (signal_) grant_.client->callbacks().post([self = shared_from_this()] { (*self->signal_)(); });
 }
 
+/// A lost node is gone. Where its name was not unique, the next holder's may stand in its place and is not ours to
+/// remove.
+bool HeldNode::place_is_anothers() const noexcept {
+  return lost_.load() && !grant_.guid_in_data.empty();
+}
+
 void HeldNode::release_in_background() noexcept {
   if (grant_.client->in_forked_child() || released_.exchange(true)) return;
   stop_watching();
+  if (place_is_anothers()) return;
   grant_.client->remove(grant_.session, grant_.node, grant_.guid_in_data, nullptr);
 }
 
@@ -119,6 +140,8 @@ void HeldNode::release_confirmed() {
   grant_.client->check_may_block();
   if (released_.exchange(true)) return;
   stop_watching();
+  if (place_is_anothers())
+    throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
   const WaitingCall<Status> call;
   grant_.client->remove(grant_.session, grant_.node, grant_.guid_in_data,
                         [call](Status status) { call.deliver(status); });

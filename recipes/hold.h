@@ -55,6 +55,7 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   void watch_over();
   void watch_for_revocation();
   void stop_watching();
+  bool place_is_anothers() const noexcept;
 
   const Grant grant_;
   std::atomic<bool> released_{false};

@@ -156,7 +156,7 @@ void QueueTicket::decide(Lock& lock, const AttemptPtr& attempt, const std::vecto
   if (!std::exchange(positioned_, true)) cost_.queue_position = verdict.ahead;
   switch (verdict.kind) {
     case Verdict::Kind::holds:
-      if (spec_.options.version_token) return raise_version(lock, attempt);
+      if (counts_holds()) return raise_version(lock, attempt);
       return grant(lock, attempt, Proof::listing, 0);
     case Verdict::Kind::waits:
       if (patience_ == Patience::try_once) return fail(lock, attempt, nullptr);

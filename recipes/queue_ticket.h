@@ -80,6 +80,8 @@ class QueueTicket final : public Ticket, public std::enable_shared_from_this<Que
   void finish(Lock& lock, Outcome outcome);
   void abandon(Lock& lock, const AttemptPtr& attempt);
   bool is_current(const AttemptPtr& attempt) const { return attempt_ == attempt && done_; }
+  /// Readers hold together: a count of holds would order nothing among them. Their path is persistent all the same.
+  bool counts_holds() const { return spec_.options.version_token && spec_.kind != NodeKind::read; }
 
   const std::shared_ptr<connection::Client> client_;
   const QueueSpec spec_;

@@ -23,10 +23,7 @@ struct ReadWriteLock::State {
 ReadWriteLock::ReadWriteLock(Connection& connection, std::string path, LockOptions options)
     : state_(std::make_unique<State>()) {
   const auto client = client_of(connection);
-  // Readers hold together: a count of holds would order nothing among them.
-  LockOptions for_readers = options;
-  for_readers.version_token = false;
-  state_->readers = recipes::make_queue_core(client, path, NodeKind::read, for_readers);
+  state_->readers = recipes::make_queue_core(client, path, NodeKind::read, options);
   state_->writers = recipes::make_queue_core(client, path, NodeKind::write, options);
   state_->options = std::move(options);
 }
@@ -69,7 +66,8 @@ Hold ReadWriteLock::downgrade(Hold&& write) {
   const auto& client = state_->writers->client();
   const std::string& path = state_->writers->path();
   client->check_may_block();
-  if (!write || write.node_->grant().kind != NodeKind::write || connection::parent_of(write.node()) != path)
+  if (!write || write.node_->grant().client != client || write.node_->grant().kind != NodeKind::write ||
+      connection::parent_of(write.node()) != path)
     throw Error(ErrorCode::not_held, "lock " + path + ": downgrade() of something that is no write hold of this lock");
   if (!write.is_valid()) throw Error(ErrorCode::session_lost, "lock " + path + ": the write hold was lost");
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examples/support/child_process.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <poll.h>
+#include <spawn.h>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace examples {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kPatience{3};
+
+/// The children that have not been waited for. A pid is signalled only under the mutex and while it is listed, so it
+/// cannot have been given to another process.
+std::mutex mutex;
+std::map<pid_t, std::optional<int>> children;  // guarded by mutex; the value: how it ended
+
+void signal_child(pid_t pid, int signal) noexcept {
+  const std::lock_guard lock(mutex);
+  const auto child = children.find(pid);
+  if (child != children.end() && !child->second) ::kill(pid, signal);
+}
+
+std::optional<int> poll_exit(pid_t pid) noexcept {
+  const std::lock_guard lock(mutex);
+  const auto child = children.find(pid);
+  if (child == children.end()) return 0;
+  if (!child->second) {
+    int status = 0;
+    if (::waitpid(pid, &status, WNOHANG) == pid)
+      child->second = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  return child->second;
+}
+
+std::optional<int> await_exit(pid_t pid, Clock::time_point deadline) noexcept {
+  for (;;) {
+    if (const auto status = poll_exit(pid)) return status;
+    if (Clock::now() >= deadline) return std::nullopt;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void ask_to_end(pid_t pid) noexcept {
+  signal_child(pid, SIGTERM);
+  signal_child(pid, SIGCONT);  // one that is stopped would not hear it
+}
+
+void end(pid_t pid, Clock::time_point deadline) noexcept {
+  if (await_exit(pid, deadline)) return;
+  signal_child(pid, SIGKILL);
+  await_exit(pid, Clock::time_point::max());
+}
+
+struct Pipe {
+  int ends[2] = {-1, -1};
+  Pipe() {
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  }
+};
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& command) {
+  const Pipe in;
+  const Pipe out;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in.ends[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A process group of its own: Ctrl-C is for this program, which then ends its children in order. And if this program
+  // is killed while a child is stopped, the kernel wakes the child.
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  int error = 0;
+  {
+    const std::lock_guard lock(mutex);
+    error = ::posix_spawnp(&pid_, arguments.front(), &actions, &attributes, arguments.data(), environ);
+    if (error == 0) children.emplace(pid_, std::nullopt);
+  }
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(in.ends[0]);
+  ::close(out.ends[1]);
+  input_ = in.ends[1];
+  output_ = out.ends[0];
+  if (error != 0) {
+    ::close(input_);
+    ::close(output_);
+    throw std::system_error(error, std::generic_category(), "cannot start " + command.front());
+  }
+}
+
+ChildProcess::~ChildProcess() {
+  close_input();
+  ask_to_end(pid_);
+  end(pid_, Clock::now() + kPatience);
+  ::close(output_);
+  const std::lock_guard lock(mutex);
+  children.erase(pid_);
+}
+
+void ChildProcess::write(const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = ::write(input_, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw std::system_error(errno, std::generic_category(), "cannot write to a child process");
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+void ChildProcess::close_input() {
+  if (input_ >= 0) ::close(input_);
+  input_ = -1;
+}
+
+std::optional<std::string> ChildProcess::read_line(std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
+  for (;;) {
+    const std::size_t end_of_line = received_.find('\n');
+    if (end_of_line != std::string::npos) {
+      std::string line = received_.substr(0, end_of_line);
+      received_.erase(0, end_of_line + 1);
+      return line;
+    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd readable{output_, POLLIN, 0};
+    if (left <= 0 || ::poll(&readable, 1, static_cast<int>(left)) == 0)
+      throw std::runtime_error("a child process did not answer in time");
+    char buffer[4096];
+    const ssize_t count = ::read(output_, buffer, sizeof buffer);
+    if (count == 0) return std::nullopt;
+    if (count > 0) received_.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+int ChildProcess::wait(std::chrono::milliseconds timeout) {
+  const auto status = await_exit(pid_, Clock::now() + timeout);
+  if (!status) throw std::runtime_error("a child process did not end in time");
+  return *status;
+}
+
+void ChildProcess::stop() {
+  signal_child(pid_, SIGSTOP);
+  siginfo_t info{};
+  // WNOWAIT leaves the news in place for whoever else asks; a child that has died instead is news, too.
+  ::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT);
+}
+
+void ChildProcess::resume() {
+  signal_child(pid_, SIGCONT);
+}
+
+void end_children() noexcept {
+  std::vector<pid_t> pids;
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& child : children) pids.push_back(child.first);
+  }
+  for (const pid_t pid : pids) ask_to_end(pid);
+  const auto deadline = Clock::now() + kPatience;
+  for (const pid_t pid : pids) end(pid, deadline);
+}
+
+}  // namespace examples

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios 22, 34, 37 and 38: several servers, of which some fail.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <iostream>
+
+#include "tests/support/fixture.h"
+
+namespace zkrecipes::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using connection::Status;
+using State = ConnectionState;
+using ::testing::Contains;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class Ensemble : public EnsembleTest {
+ protected:
+  /// Through which of the two proxies the one connection goes now.
+  int member_in_use(int first, int second) { return proxy(first).open_connections() > 0 ? first : second; }
+};
+
+// Scenario 34.
+TEST_F(Ensemble, RollingRestartKeepsTheSession) {
+  Connection& connection = connect();
+  StateLog log(connection);
+  const SyncClient client(connection);
+  const auto session = client.session();
+  const auto node = client.create(queue_node("/lock"));
+  for (int member = 0; member < 3; ++member) {
+    ensemble().stop(member);
+    EXPECT_EQ(client.sync("/").status, Status::ok);
+    ensemble().restart(member);
+    EXPECT_EQ(client.sync("/").status, Status::ok);
+  }
+  EXPECT_EQ(client.session(), session);
+  EXPECT_THAT(log.states(), Not(Contains(State::lost)));
+  EXPECT_EQ(client.exists(node.path).stat.ephemeral_owner, session->id());
+  EXPECT_EQ(client.remove(node.path), Status::ok);
+}
+
+// Scenario 38.
+TEST_F(Ensemble, KilledLeaderCostsNoSessionAndNoNode) {
+  Connection& connection = connect();
+  const SyncClient client(connection);
+  const auto session = client.session();
+  const auto before = client.create(queue_node("/lock"));
+  const int killed = ensemble().kill_leader();
+  const auto during = client.create(queue_node("/lock"));
+  EXPECT_GT(during.stat.czxid, before.stat.czxid);
+  EXPECT_THAT(client.list("/lock").children, SizeIs(2));
+  ensemble().restart(killed);
+  EXPECT_EQ(client.session(), session);
+  EXPECT_EQ(client.remove(before.path), Status::ok);
+  EXPECT_EQ(client.remove(during.path), Status::ok);
+}
+
+// Scenario 38.
+TEST_F(Ensemble, StoppedAndStartedAgainItIsFoundAgain) {
+  Connection& connection = connect(options(2s));
+  StateLog log(connection);
+  const SyncClient client(connection);
+  client.create(queue_node("/lock"));
+  ensemble().stop_all();
+  ASSERT_TRUE(log.wait_for(State::lost));
+  ensemble().restart_all();
+  EXPECT_TRUE(wait_for_state(connection, State::connected));
+  EXPECT_TRUE(wait_for_children("/lock", 0));
+  const auto node = client.create(queue_node("/lock"));
+  EXPECT_EQ(client.remove(node.path), Status::ok);
+}
+
+// Scenario 38: the addresses in the list are those of proxies, which lead elsewhere afterwards.
+TEST_F(Ensemble, MinoritySideIsLeftForTheMajority) {
+  const int cut_off = any_follower();
+  const int other = (cut_off + 1) % 3;
+  Connection& connection = connect(options_by_proxy({cut_off}, 4s));
+  const SyncClient client(connection);
+  StateLog log(connection);
+  ensemble().stop(other);
+  ensemble().stop((cut_off + 2) % 3);
+  // Alone, the member serves nobody.
+  ASSERT_TRUE(log.wait_for(State::lost));
+  proxy(cut_off).set_upstream(ensemble().address(other));
+  ensemble().restart(other);
+  ensemble().restart((cut_off + 2) % 3);
+  EXPECT_TRUE(wait_for_state(connection, State::connected));
+  EXPECT_EQ(client.sync("/").status, Status::ok);
+}
+
+// Scenario 22: the member that we come to has not yet heard of the node, and must be made to.
+TEST_F(Ensemble, LostReplyIsResolvedOnAnotherMember) {
+  const int first = any_follower();
+  const int second = 3 - ensemble().leader() - first;
+  create_node("/lock");
+  for (int round = 0; round < 6; ++round) {
+    Connection& connection = connect(options_by_proxy({first, second}));
+    const SyncClient client(connection);
+    client.sync("/");
+    const auto session = client.session();
+    const int from = member_in_use(first, second);
+    const int to = from == first ? second : first;
+    FaultProxy& left = proxy(from);
+    left.drop_reply(RequestKind::create);
+    left.observe([&left](const Observed& seen) {
+      if (seen.kind == RequestKind::create && seen.sort == Message::Sort::reply) left.refuse(true);
+    });
+    const auto node = client.create(queue_node("/lock"));
+    EXPECT_TRUE(left.wait_until_fired(kLimit));
+    EXPECT_TRUE(node.recovered);
+    EXPECT_EQ(client.session(), session) << "it moved with us";
+    EXPECT_EQ(member_in_use(first, second), to);
+    EXPECT_THAT(client.list("/lock").children, SizeIs(1));
+    left.observe(nullptr);
+    left.refuse(false);
+    EXPECT_EQ(client.remove(node.path), Status::ok);
+    disconnect(connection);
+  }
+}
+
+// Scenario 22: what went through one member before the connection was lost is seen through the other.
+TEST_F(Ensemble, RemoveWhoseReplyWasLostIsResolvedOnAnotherMember) {
+  const int first = any_follower();
+  const int second = 3 - ensemble().leader() - first;
+  Connection& connection = connect(options_by_proxy({first, second}));
+  const SyncClient client(connection);
+  const auto spec = fixed_node("/lock", "owner");
+  client.create(spec);
+  FaultProxy& left = proxy(member_in_use(first, second));
+  left.drop_reply(RequestKind::remove);
+  left.observe([&left](const Observed& seen) {
+    if (seen.kind == RequestKind::remove && seen.sort == Message::Sort::reply) left.refuse(true);
+  });
+  EXPECT_EQ(client.begin_remove("/lock/owner", spec.guid).part(), Status::ok);
+  EXPECT_FALSE(node_exists("/lock/owner"));
+  left.observe(nullptr);
+}
+
+// Scenario 37 [ZOOKEEPER-2466].
+TEST_F(Ensemble, OfTwoServersThatBothDieTheFirstAloneIsFoundAgain) {
+  for (const int returning : {0, 1}) {
+    Connection& connection = connect(options_by_proxy({0, 1}, 30s));
+    const auto session = connection.session_id();
+    proxy(0).refuse(true);
+    proxy(1).refuse(true);
+    ASSERT_TRUE(wait_for_state(connection, State::suspended));
+    proxy(returning).refuse(false);
+    EXPECT_TRUE(wait_for_state(connection, State::connected)) << "server " << returning;
+    EXPECT_EQ(connection.session_id(), session);
+    proxy(1 - returning).refuse(false);
+    disconnect(connection);
+  }
+}
+
+// Scenario 35, where a follower dies with what it had not yet told the leader: the leader then counts from the request
+// before the last. The connections begin one after the other, so that their heartbeats meet the death at different
+// times.
+TEST_F(Ensemble, LeasesAreOverBeforeTheLeaderExpiresSessionsWhoseFollowerWasKilled) {
+  struct Try {
+    connection::SessionPtr session;
+    Answer<Clock::time_point> expired;
+  };
+  constexpr auto kTimeout = 2000ms;
+  const int follower = any_follower();
+  SyncClient witness(connect(options_for(ensemble().address(ensemble().leader()), 30s)));
+  std::vector<Try> tries(20);
+  Clock::time_point begin;
+  for (Try& each : tries) {
+    const SyncClient client(connect(options_by_proxy({follower}, kTimeout)));
+    const auto node = client.create(queue_node("/lock"));
+    each.session = client.session();
+    ReplyAnswer set;
+    witness.client().watch_node(
+        witness.session(), node.path,
+        [handler = each.expired.handler()](connection::WatchEvent) { handler(Clock::now()); }, set.handler());
+    ASSERT_EQ(set.part().status, Status::ok);
+    begin = each.session->lease().valid_until();
+  }
+  ASSERT_TRUE(wait_for([&] { return tries.back().session->lease().valid_until() > begin + kTimeout; }));
+  ensemble().kill(follower);
+  auto least = Clock::duration::max();
+  for (const Try& each : tries) least = std::min(least, each.expired.part() - each.session->lease().valid_until());
+  std::cout << "follower killed, session timeout " << kTimeout.count() << " ms: leases ended at least "
+            << std::chrono::duration_cast<std::chrono::milliseconds>(least).count()
+            << " ms before the leader's expiry\n";
+  EXPECT_GT(least, 0ms);
+}
+
+}  // namespace
+}  // namespace zkrecipes::testing

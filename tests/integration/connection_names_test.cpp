@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenario 37, and the addresses of scenario 38: names of servers, and what happens behind them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration/fake_names.h"
+#include "tests/support/fixture.h"
+
+namespace zkrecipes::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using connection::Status;
+using State = ConnectionState;
+
+class ServerNames : public ControlledServerTest {
+ protected:
+  static std::string port_of(const FaultProxy& proxy) { return proxy.address().substr(proxy.address().rfind(':')); }
+
+  FakeNames names_;
+};
+
+TEST_F(ServerNames, FailingWhileConnectedDisturbNothing) {
+  names_.set("zk.test", {"127.0.0.1"});
+  Connection& connection = connect(options_for("zk.test" + port_of(proxy()), 2s));
+  const SyncClient client(connection);
+  const auto session = client.session();
+  StateLog log(connection);
+  const int lookups = names_.lookups("zk.test");
+  EXPECT_GE(lookups, 1);
+  names_.set("zk.test", {});
+  const auto begin = session->lease().valid_until();
+  ASSERT_TRUE(wait_for([&] { return session->lease().valid_until() > begin + 4s; })) << "two sessions' worth of life";
+  EXPECT_TRUE(log.states().empty());
+  lose_connection();
+  ASSERT_TRUE(log.wait_for({State::suspended, State::connected}));
+  EXPECT_EQ(client.sync("/").status, Status::ok);
+  EXPECT_EQ(client.session(), session);
+  EXPECT_EQ(names_.lookups("zk.test"), lookups) << "a name was looked up in a living session";
+}
+
+TEST_F(ServerNames, AreLookedUpAnewForANewSession) {
+  names_.set("zk.test", {"127.0.0.1"});
+  Connection& connection = connect(options_for("zk.test" + port_of(proxy()), 1s));
+  StateLog log(connection);
+  // The servers are gone from their address, and the name knows no other yet.
+  names_.set("zk.test", {});
+  proxy().refuse(true);
+  ASSERT_TRUE(log.wait_for({State::suspended, State::lost}));
+  const int lookups = names_.lookups("zk.test");
+  ASSERT_TRUE(wait_for([&] { return names_.lookups("zk.test") > lookups + 2; })) << "it is asked again and again";
+  proxy().refuse(false);
+  names_.set("zk.test", {"127.0.0.1"});
+  EXPECT_TRUE(log.wait_for({State::suspended, State::lost, State::connected}));
+}
+
+// Scenario 38: nothing answers at the old address any more, so the C client alone would try there for ever.
+TEST_F(ServerNames, ThatMoveToAnotherAddressAreFollowed) {
+  names_.set("zk.test", {"127.0.0.9"});
+  Connection& connection = begin_connect(options_for("zk.test" + port_of(proxy()), 500ms));
+  EXPECT_FALSE(connection.wait_until_connected(300ms));
+  names_.set("zk.test", {"127.0.0.1"});
+  EXPECT_TRUE(connection.wait_until_connected(kLimit));
+}
+
+TEST_F(ServerNames, OfSeveralAddressesAreTriedAtEach) {
+  names_.set("zk.test", {"127.0.0.7", "127.0.0.8", "127.0.0.1", "::1"});
+  Connection& connection = connect(options_for("zk.test" + port_of(proxy()), 20s));
+  const auto session = connection.session_id();
+  StateLog log(connection);
+  lose_connection();
+  EXPECT_TRUE(log.wait_for({State::suspended, State::connected}));
+  EXPECT_EQ(connection.session_id(), session);
+}
+
+TEST_F(ServerNames, ThatDoNotResolveArePassedOver) {
+  names_.set("missing.test", {});
+  Connection& connection = connect(options_for("missing.test:2181,localhost" + port_of(proxy()), 20s));
+  EXPECT_EQ(SyncClient(connection).sync("/").status, Status::ok);
+}
+
+TEST_F(ServerNames, ThatNeverResolveAreNoObstacleToClosing) {
+  names_.set("missing.test", {});
+  Connection& connection = begin_connect(options_for("missing.test:2181", 20s));
+  ASSERT_TRUE(wait_for([&] { return names_.lookups("missing.test") > 2; }));
+  EXPECT_EQ(connection.state(), State::connecting);
+  connection.close();
+  EXPECT_EQ(connection.state(), State::closed);
+}
+
+}  // namespace
+}  // namespace zkrecipes::testing

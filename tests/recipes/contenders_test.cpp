@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zkrecipes/contenders.h"
+
+#include "tests/recipes/recipe_test.h"
+
+namespace zkrecipes::testing {
+namespace {
+
+class ContendersTest : public RecipeTest {
+ protected:
+  Connection& connect_as(const std::string& identity) {
+    ConnectionOptions own = options();
+    own.identity = identity;
+    return connect(own);
+  }
+  static std::vector<std::string> identities(const std::vector<Contender>& line) {
+    std::vector<std::string> result;
+    for (const Contender& contender : line) result.push_back(contender.identity + (contender.holds ? "!" : ""));
+    return result;
+  }
+  static constexpr auto are = [](auto... names) { return std::vector<std::string>{names...}; };
+};
+
+TEST_F(ContendersTest, NobodyAtALock_IsAnEmptyLine) {
+  Connection& connection = connect();
+  EXPECT_TRUE(contenders(connection, kPath).empty());
+  FairMutex(connection, kPath).acquire().release();
+  EXPECT_TRUE(contenders(connection, kPath).empty());
+  create_node("/config", "no lock");
+  EXPECT_TRUE(contenders(connection, "/config").empty());
+}
+
+TEST_F(ContendersTest, AMutexQueue_IsListedInOrder) {
+  Connection& first = connect_as("first");
+  Connection& second = connect_as("second");
+  FairMutex a(first, kPath), b(second, kPath);
+  const Hold hold = a.acquire();
+  const PendingHold pending = b.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(second, 1));
+  const auto line = contenders(second, kPath);
+  ASSERT_EQ(line.size(), 2U);
+  EXPECT_EQ(identities(line), are("first!", "second"));
+  EXPECT_EQ(line[0].node, hold.node());
+  EXPECT_EQ(line[0].token, hold.token());
+  EXPECT_EQ(line[0].session, first.session_id());
+  EXPECT_EQ(line[0].mode, LockMode::exclusive);
+  EXPECT_LT(std::chrono::abs(std::chrono::system_clock::now() - line[0].since), 1min);
+  EXPECT_EQ(line[1].session, second.session_id());
+  EXPECT_GT(line[1].token, line[0].token);
+}
+
+TEST_F(ContendersTest, ASimpleLock_HasItsHolderOnly) {
+  Connection& connection = connect_as("holder");
+  SimpleLock lock(connection, kPath);
+  const Hold hold = lock.acquire();
+  const auto line = contenders(connection, kPath);
+  EXPECT_EQ(identities(line), are("holder!")) << "without the guid that is stored with it";
+  EXPECT_EQ(line.at(0).node, kPath);
+}
+
+TEST_F(ContendersTest, AReadWriteLock_TellsReadersFromWriters) {
+  Connection& connection = connect_as("me");
+  ReadWriteLock lock(connection, kPath);
+  const Hold first = lock.acquire_read();
+  const Hold second = lock.acquire_read();
+  const PendingHold writer = lock.acquire_write_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  const PendingHold reader = lock.acquire_read_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 2));
+  const auto line = contenders(connection, kPath);
+  EXPECT_EQ(identities(line), are("me!", "me!", "me", "me"));
+  ASSERT_EQ(line.size(), 4U);
+  EXPECT_EQ(line[1].mode, LockMode::read);
+  EXPECT_EQ(line[2].mode, LockMode::write);
+  EXPECT_EQ(line[3].mode, LockMode::read);
+}
+
+TEST_F(ContendersTest, ASemaphore_ListsPermitsThenTheLine) {
+  Connection& holding = connect_as("holding");
+  Connection& waiting = connect_as("waiting");
+  Semaphore a(holding, kPath, 1), b(waiting, kPath, 1);
+  const Hold hold = a.acquire();
+  ASSERT_TRUE(wait_for_nodes(kPath, 1));
+  const PendingHold pending = b.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(waiting, 1));
+  const auto line = contenders(holding, kPath);
+  ASSERT_EQ(line.size(), 3U) << "the permit, and the waiter's lease and place in line";
+  EXPECT_EQ(line[0].identity, "holding");
+  EXPECT_EQ(line[2].identity, "waiting");
+  for (const Contender& contender : line) EXPECT_EQ(contender.mode, LockMode::permit);
+  EXPECT_TRUE(line[0].holds);
+  EXPECT_FALSE(line[2].holds);
+}
+
+TEST_F(ContendersTest, Peers_StandInLineToo) {
+  Connection& connection = connect_as("me");
+  create_node(std::string(kPath) + "/0f8fad5bd9cb469fa16570867728950e-lock-0000000000", "kazoo");
+  FairMutex mutex(connection, kPath);
+  PendingHold pending = mutex.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  EXPECT_EQ(identities(contenders(connection, kPath)), are("kazoo!", "me"));
+  remove_node(std::string(kPath) + "/0f8fad5bd9cb469fa16570867728950e-lock-0000000000");
+  EXPECT_TRUE(get(pending).is_valid());
+}
+
+TEST_F(ContendersTest, ABadPathAndAClosedConnection_AreRefused) {
+  Connection& connection = connect();
+  EXPECT_THROW(contenders(connection, "lock"), std::invalid_argument);
+  connection.close();
+  EXPECT_THROW(contenders(connection, kPath), ConnectionClosed);
+}
+
+TEST_F(ContendersTest, ALostReply_IsAskedForAgain) {
+  Connection& connection = connect_by_proxy();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  proxy().drop_reply(RequestKind::get_children);
+  proxy().drop_reply(RequestKind::get_data);
+  EXPECT_EQ(contenders(connection, kPath).size(), 1U);
+}
+
+}  // namespace
+}  // namespace zkrecipes::testing

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// After fork() the child is refused, and whatever it does to its copies leaves the parent undisturbed (20).
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/recipes/lock_types.h"
+#include "tests/recipes/recipe_test.h"
+
+namespace zkrecipes::testing {
+namespace {
+
+template <class Lock>
+class ForkTest : public RecipeTest {
+ protected:
+  /// Runs the work in a child, which ends without destructors; its result is the child's exit status, or -1 if it had
+  /// to be killed.
+  static int in_child(const std::function<int()>& work) {
+    const pid_t child = fork();
+    if (child == 0) {
+      int result = 100;
+      try {
+        result = work();
+      } catch (...) {
+        result = 101;
+      }
+      _exit(result);
+    }
+    int status = 0;
+    const bool ended = wait_for([&] { return waitpid(child, &status, WNOHANG) == child; });
+    if (!ended) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      return -1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  static int refused(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::forked ? 0 : 1;
+    }
+    return 2;
+  }
+};
+
+TYPED_TEST_SUITE(ForkTest, LockTypes, LockTypeNames);
+
+TYPED_TEST(ForkTest, TheChild_IsRefused) {
+  Connection& connection = this->connect();
+  TypeParam lock(connection, this->kPath);
+  Hold hold = lock.acquire();
+  PendingHold waiting = lock.acquire_async();
+  ASSERT_TRUE(this->wait_for_waiters(connection, 1));
+  const std::vector<std::function<void()>> calls{
+      [&] { static_cast<void>(lock.acquire()); },
+      [&] { static_cast<void>(lock.try_acquire()); },
+      [&] { static_cast<void>(lock.try_acquire_for(1s)); },
+      [&] { static_cast<void>(lock.acquire_async()); },
+      [&] { lock.lock(); },
+      [&] { hold.release(); },
+      [&] { static_cast<void>(waiting.get()); },
+      [&] { static_cast<void>(contenders(connection, this->kPath)); },
+      [&] { request_revoke(connection, hold.node()); },
+  };
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    EXPECT_EQ(this->in_child([&] { return this->refused(calls[i]); }), 0) << "call " << i;
+  EXPECT_EQ(this->in_child([&] { return hold.is_valid() ? 1 : 0; }), 0) << "the child holds nothing";
+  EXPECT_TRUE(hold.is_valid());
+  hold.release();
+  EXPECT_TRUE(this->get(waiting).is_valid());
+}
+
+TYPED_TEST(ForkTest, WhatTheChildDestroys_TheParentKeeps) {
+  Connection& connection = this->connect();
+  auto lock = std::make_unique<TypeParam>(connection, this->kPath);
+  auto hold = std::make_unique<Hold>(lock->acquire());
+  auto locked = std::make_unique<TypeParam>(connection, "/locked");
+  locked->lock();
+  auto waiting = std::make_unique<PendingHold>(lock->acquire_async());
+  ASSERT_TRUE(this->wait_for_waiters(connection, 1));
+  CallCount lost;
+  const Subscription subscription = hold->on_lost(lost.handler());
+  EXPECT_EQ(this->in_child([&] {
+    waiting->cancel();
+    waiting.reset();
+    hold.reset();
+    lock.reset();
+    locked->unlock();
+    locked.reset();
+    return 0;
+  }),
+            0);
+  EXPECT_TRUE(hold->is_valid());
+  EXPECT_TRUE(this->node_exists(hold->node()));
+  EXPECT_TRUE(locked->is_held());
+  EXPECT_FALSE(waiting->ready());
+  locked->unlock();
+  hold->release();
+  EXPECT_TRUE(this->get(*waiting).is_valid());
+  EXPECT_EQ(lost.count(), 0);
+}
+
+}  // namespace
+}  // namespace zkrecipes::testing

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zkrecipes/hold.h"
+
+#include "tests/recipes/recipe_test.h"
+
+namespace zkrecipes::testing {
+namespace {
+
+class HoldTest : public ControlledRecipeTest {};
+
+TEST_F(HoldTest, AnEmptyHold_HoldsNothing) {
+  Hold hold;
+  EXPECT_FALSE(hold);
+  EXPECT_FALSE(hold.is_valid());
+  EXPECT_LT(hold.valid_until(), Clock::now());
+  EXPECT_EQ(hold.token(), FencingToken{});
+  EXPECT_EQ(hold.node(), "");
+  EXPECT_EQ(hold.cost().requests, 0);
+  EXPECT_EQ(error_of([&] { static_cast<void>(hold.on_lost([] {})); }), make_error_code(ErrorCode::not_held));
+  hold.release();
+}
+
+TEST_F(HoldTest, AMovedFromHold_IsEmptyAndTheOtherHolds) {
+  FairMutex mutex(connect(), kPath);
+  Hold first = mutex.acquire();
+  const FencingToken token = first.token();
+  Hold second = std::move(first);
+  EXPECT_FALSE(first);  // NOLINT(bugprone-use-after-move): it is promised to be empty
+  EXPECT_FALSE(first.is_valid());
+  first.release();
+  EXPECT_TRUE(second.is_valid());
+  EXPECT_EQ(second.token(), token);
+  EXPECT_TRUE(node_exists(second.node()));
+}
+
+TEST_F(HoldTest, AssigningAHold_ReleasesWhatItHeld) {
+  Connection& connection = connect();
+  FairMutex a(connection, "/a"), b(connection, "/b");
+  Hold hold = a.acquire();
+  hold = b.acquire();
+  EXPECT_TRUE(wait_for_nodes("/a", 0));
+  EXPECT_TRUE(hold.is_valid());
+  Hold& same = hold;
+  hold = std::move(same);
+  EXPECT_TRUE(hold.is_valid());
+}
+
+TEST_F(HoldTest, AReleasedHold_KeepsItsTokenAndNode) {
+  FairMutex mutex(connect(), kPath);
+  Hold hold = mutex.acquire();
+  const FencingToken token = hold.token();
+  const std::string node = hold.node();
+  CallCount lost;
+  const Subscription subscription = hold.on_lost(lost.handler());
+  hold.release();
+  EXPECT_FALSE(hold);
+  EXPECT_EQ(hold.token(), token);
+  EXPECT_EQ(hold.node(), node);
+  EXPECT_FALSE(node_exists(node));
+  EXPECT_EQ(lost.count(), 0) << "released is not lost";
+}
+
+TEST_F(HoldTest, AReleasedHold_IsNotLostWhenItsSessionEnds) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  Hold released = mutex.acquire();
+  CallCount lost;
+  const Subscription subscription = released.on_lost(lost.handler());
+  released.release();
+  const Hold kept = mutex.acquire();
+  CallCount kept_lost;
+  const Subscription kept_subscription = kept.on_lost(kept_lost.handler());
+  expire_session(connection);
+  ASSERT_TRUE(kept_lost.wait());
+  EXPECT_EQ(lost.count(), 0);
+}
+
+TEST_F(HoldTest, OnLost_AlsoTellsWhoAsksTooLate) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  expire_session(connection);
+  ASSERT_TRUE(wait_for([&] { return !hold.is_valid(); }));
+  CallCount lost;
+  const Subscription subscription = hold.on_lost(lost.handler());
+  ASSERT_TRUE(lost.wait());
+  EXPECT_EQ(lost.count(), 1);
+}
+
+TEST_F(HoldTest, OnLost_TellsEverySubscriberButNoneThatUnsubscribed) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  CallCount first, second, gone;
+  const Subscription one = hold.on_lost(first.handler());
+  const Subscription two = hold.on_lost(second.handler());
+  { const Subscription three = hold.on_lost(gone.handler()); }
+  expire_session(connection);
+  ASSERT_TRUE(first.wait());
+  ASSERT_TRUE(second.wait());
+  EXPECT_EQ(gone.count(), 0);
+}
+
+TEST_F(HoldTest, AnOnLostThatThrows_DoesNotKeepTheNewsFromOthers) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  CallCount after;
+  const Subscription one = hold.on_lost([] { throw std::runtime_error("on purpose, by a test"); });
+  const Subscription two = hold.on_lost(after.handler());
+  expire_session(connection);
+  EXPECT_TRUE(after.wait());
+}
+
+TEST_F(HoldTest, AnEmptyCallback_IsRefused) {
+  FairMutex mutex(connect(), kPath);
+  const Hold hold = mutex.acquire();
+  EXPECT_THROW(static_cast<void>(hold.on_lost(nullptr)), std::invalid_argument);
+}
+
+TEST_F(HoldTest, Validity_MovesOnWhileTheServerAnswers) {
+  FairMutex mutex(connect(options(6s)), kPath);
+  const Hold hold = mutex.acquire();
+  const auto before = hold.valid_until();
+  EXPECT_TRUE(wait_for([&] { return hold.valid_until() > before; }));
+  EXPECT_TRUE(hold.is_valid());
+}
+
+TEST_F(HoldTest, AReleaseThatIsWaitedFor_ReallyHappened) {
+  FairMutex mutex(connect(), kPath);
+  for (int i = 0; i < 20; ++i) {
+    Hold hold = mutex.acquire();
+    const std::string node = hold.node();
+    hold.release();
+    EXPECT_FALSE(node_exists(node));
+  }
+}
+
+TEST_F(HoldTest, AReleaseWhoseReplyIsLost_IsConfirmedAllTheSame) {
+  FairMutex mutex(connect_by_proxy(), kPath);
+  Hold hold = mutex.acquire();
+  proxy().drop_reply(RequestKind::remove);
+  hold.release();
+  EXPECT_FALSE(node_exists(hold.node()));
+}
+
+TEST_F(HoldTest, SeveralThreads_MayReleaseAtOnce) {
+  FairMutex mutex(connect(), kPath);
+  for (int i = 0; i < 10; ++i) {
+    Hold hold = mutex.acquire();
+    Crowd crowd(4, [&](int) {
+      static_cast<void>(hold.is_valid());
+      hold.release();
+    });
+    crowd.join();
+    EXPECT_FALSE(hold);
+  }
+}
+
+}  // namespace
+}  // namespace zkrecipes::testing

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/node_name.h"
+
+#include <gtest/gtest.h>
+#include <regex>
+#include <set>
+
+namespace zkrecipes::recipes {
+namespace {
+
+constexpr const char* kUuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
+constexpr const char* kHex = "0f8fad5bd9cb469fa16570867728950e";
+
+void expect_parsed(const std::string& name, NodeKind kind, std::int64_t sequence, const std::string& digits) {
+  SCOPED_TRACE(name);
+  const auto parsed = parse_node_name(name);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->name, name);
+  EXPECT_EQ(parsed->kind, kind);
+  EXPECT_EQ(parsed->sequence, sequence);
+  EXPECT_EQ(parsed->digits, digits);
+}
+
+TEST(NodeNameTest, Guid_IsACanonicalLowerCaseUuidAndNeverTheSame) {
+  const std::regex canonical("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
+  std::set<std::string> seen;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string guid = make_guid();
+    EXPECT_TRUE(std::regex_match(guid, canonical)) << guid;
+    EXPECT_TRUE(seen.insert(guid).second) << guid;
+  }
+}
+
+TEST(NodeNameTest, ProtectedNames_AreCurators) {
+  const std::string prefix = std::string("_c_") + kUuid + "-";
+  EXPECT_EQ(protected_name(kUuid, NodeKind::lock), prefix + "lock-");
+  EXPECT_EQ(protected_name(kUuid, NodeKind::read), prefix + "__READ__");
+  EXPECT_EQ(protected_name(kUuid, NodeKind::write), prefix + "__WRIT__");
+  EXPECT_EQ(protected_name(kUuid, NodeKind::lease), prefix + "lease-");
+}
+
+TEST(NodeNameTest, OwnNames_AreReadBack) {
+  for (const NodeKind kind : {NodeKind::lock, NodeKind::read, NodeKind::write, NodeKind::lease})
+    expect_parsed(protected_name(make_guid(), kind) + "0000000042", kind, 42, "0000000042");
+}
+
+TEST(NodeNameTest, Peers_AreUnderstood) {
+  expect_parsed(std::string("_c_") + kUuid + "-lock-0000000007", NodeKind::lock, 7, "0000000007");  // Curator
+  expect_parsed(std::string("_c_") + kHex + "-lock-0000000007", NodeKind::lock, 7, "0000000007");   // go-zookeeper
+  expect_parsed(std::string(kHex) + "__lock__0000000007", NodeKind::lock, 7, "0000000007");         // kazoo
+  expect_parsed(std::string(kHex) + "-lock-0000000007", NodeKind::lock, 7, "0000000007");           // kazoo subclass
+  expect_parsed("x-72057594037927936-0000000007", NodeKind::lock, 7, "0000000007");  // zookeeper-recipes-lock, Java
+  expect_parsed("x-0100000000000abc-0000000007", NodeKind::lock, 7, "0000000007");   // the same, C
+  expect_parsed("lock-0000000007", NodeKind::lock, 7, "0000000007");                 // Curator without protection
+}
+
+TEST(NodeNameTest, TheLargestSequence_IsFine) {
+  expect_parsed(std::string("_c_") + kUuid + "-lock-2147483647", NodeKind::lock, 2147483647, "2147483647");
+}
+
+TEST(NodeNameTest, AnOverflownSequence_IsNegative) {
+  expect_parsed(std::string("_c_") + kUuid + "-lock--2147483648", NodeKind::lock, -2147483648LL, "-2147483648");
+  expect_parsed(std::string("_c_") + kUuid + "-__WRIT__-2147483647", NodeKind::write, -2147483647LL, "-2147483647");
+  expect_parsed(std::string("_c_") + kUuid + "-lock--000000001", NodeKind::lock, -1, "-000000001");
+  expect_parsed(std::string(kHex) + "__lock__-2147483648", NodeKind::lock, -2147483648LL, "-2147483648");
+}
+
+TEST(NodeNameTest, AnOverflownSequenceOfZookeepersOwnRecipe_IsNegative) {
+  expect_parsed("x-72057594037927936--2147483648", NodeKind::lock, -2147483648LL, "-2147483648");
+}
+
+TEST(NodeNameTest, TheLastMarkerCounts) {
+  expect_parsed("lock-lock-0000000001", NodeKind::lock, 1, "0000000001");
+  expect_parsed("lock-0000000009-lock-0000000001", NodeKind::lock, 1, "0000000001");
+  expect_parsed("__READ__0000000009__WRIT__0000000001", NodeKind::write, 1, "0000000001");
+}
+
+TEST(NodeNameTest, ForeignNames_AreNoContenders) {
+  for (const char* name : {"", "config", "lock-", "lock-12345", "lock-12345678901", "lock-00000000x1", "leases",
+                           "locks", "x-1", "x-0000000001", "x-1-00000000x1", "lock-+000000001", "lock--",
+                           "lock- 000000001", "0000000001", "__READ__", "lock-0000000001-old", "y-1-0000000001"})
+    EXPECT_FALSE(parse_node_name(name)) << name;
+}
+
+}  // namespace
+}  // namespace zkrecipes::recipes

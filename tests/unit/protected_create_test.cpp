@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connection/protected_create.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <optional>
+
+#include "tests/unit/scripted_sender.h"
+
+namespace zkrecipes::connection {
+namespace {
+
+using Kind = RequestKind;
+
+constexpr std::int64_t kOurSession = 77;
+constexpr std::int64_t kOtherSession = 66;
+
+class ProtectedCreateTest : public ::testing::Test {
+ protected:
+  static CreateSpec queue_spec() {
+    CreateSpec spec;
+    spec.parent = "/locks/a";
+    spec.name = "_c_guid-lock-";
+    spec.guid = "guid";
+    spec.data = "me";
+    return spec;
+  }
+  static CreateSpec fixed_spec() {
+    CreateSpec spec;
+    spec.parent = "/locks/a";
+    spec.name = "owner";
+    spec.guid = "guid";
+    spec.guid_place = GuidPlace::in_data;
+    spec.mode = CreateMode::ephemeral;
+    spec.data = "held by guid";
+    return spec;
+  }
+
+  void begin(CreateSpec spec) {
+    create_protected(sender_, sender_.session(), std::move(spec), [this](Status status, CreatedNode node) {
+      EXPECT_FALSE(status_) << "completed twice";
+      status_ = status;
+      node_ = std::move(node);
+    });
+  }
+  void lose_create() {
+    sender_.answer(Kind::create, Status::connection_loss);
+    ASSERT_EQ(sender_.outstanding(), 2u) << "sync and look must be in flight together";
+  }
+  /// The node is found with the owner.
+  void answer_look(const std::vector<std::string>& children) {
+    sender_.answer(Kind::sync, Status::ok);
+    sender_.answer_children(children);
+  }
+
+  void expect_created(const std::string& path, std::int64_t czxid, bool recovered) {
+    ASSERT_TRUE(status_);
+    EXPECT_EQ(*status_, Status::ok);
+    EXPECT_EQ(node_.path, path);
+    EXPECT_EQ(node_.stat.czxid, czxid);
+    EXPECT_EQ(node_.recovered, recovered);
+    EXPECT_TRUE(sender_.idle());
+  }
+  void expect_failed(Status status) {
+    ASSERT_TRUE(status_);
+    EXPECT_EQ(*status_, status);
+    EXPECT_TRUE(sender_.idle());
+  }
+
+  ScriptedSender sender_;
+  std::optional<Status> status_;
+  CreatedNode node_;
+};
+
+TEST_F(ProtectedCreateTest, OneRequestIsEnoughWhenNothingGoesWrong) {
+  begin(queue_spec());
+  const Request request = sender_.answer_created("/locks/a/_c_guid-lock-7", 1000);
+  EXPECT_EQ(request.path, "/locks/a/_c_guid-lock-");
+  EXPECT_EQ(request.data, "me");
+  EXPECT_EQ(request.mode, CreateMode::ephemeral_sequential);
+  expect_created("/locks/a/_c_guid-lock-7", 1000, false);
+}
+
+TEST_F(ProtectedCreateTest, FinalRefusalsAreReportedAsTheyAre) {
+  for (const Status status : {Status::not_authorized, Status::node_exists, Status::no_children_for_ephemerals,
+                              Status::invalid, Status::session_over, Status::closed}) {
+    status_.reset();
+    begin(queue_spec());
+    sender_.answer(Kind::create, status);
+    expect_failed(status);
+  }
+}
+
+TEST_F(ProtectedCreateTest, MissingParentsAreMadeFromTheBottomUpAndDownAgain) {
+  begin(queue_spec());
+  sender_.answer(Kind::create, Status::no_node);
+  EXPECT_EQ(sender_.answer(Kind::create, Status::no_node).path, "/locks/a");
+  const Request top = sender_.answer_created("/locks", 1);
+  EXPECT_EQ(top.path, "/locks");
+  EXPECT_EQ(top.mode, CreateMode::container);
+  EXPECT_EQ(sender_.answer_created("/locks/a", 2).path, "/locks/a");
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 3);
+  expect_created("/locks/a/_c_guid-lock-0", 3, false);
+}
+
+TEST_F(ProtectedCreateTest, ParentThatSomebodyElseMadeMeanwhileIsFine) {
+  begin(queue_spec());
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer(Kind::create, Status::node_exists);
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 3);
+  expect_created("/locks/a/_c_guid-lock-0", 3, false);
+}
+
+TEST_F(ProtectedCreateTest, LostReplyOfAParentIsRepeatedAfterAPause) {
+  begin(queue_spec());
+  sender_.answer(Kind::create, Status::no_node);
+  EXPECT_EQ(sender_.answer(Kind::create, Status::connection_loss).path, "/locks/a");
+  sender_.end_pause();
+  EXPECT_EQ(sender_.answer(Kind::create, Status::node_exists).path, "/locks/a");
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 3);
+  expect_created("/locks/a/_c_guid-lock-0", 3, false);
+}
+
+TEST_F(ProtectedCreateTest, ServerWithoutContainersGetsPersistentParents) {
+  begin(queue_spec());
+  sender_.answer(Kind::create, Status::no_node);
+  EXPECT_EQ(sender_.answer(Kind::create, Status::unsupported).mode, CreateMode::container);
+  EXPECT_EQ(sender_.answer_created("/locks/a", 2).mode, CreateMode::persistent);
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 3);
+  expect_created("/locks/a/_c_guid-lock-0", 3, false);
+}
+
+TEST_F(ProtectedCreateTest, RefusedParentEndsTheCall) {
+  begin(queue_spec());
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer(Kind::create, Status::not_authorized);
+  expect_failed(Status::not_authorized);
+}
+
+TEST_F(ProtectedCreateTest, LostReplyWithTheNodeThereTakesItWithItsCzxid) {
+  begin(queue_spec());
+  lose_create();
+  answer_look({"_c_other-lock-3", "_c_guid-lock-4"});
+  EXPECT_EQ(sender_.answer_node(Kind::exists, "", kOurSession, 1234).path, "/locks/a/_c_guid-lock-4");
+  expect_created("/locks/a/_c_guid-lock-4", 1234, true);
+}
+
+TEST_F(ProtectedCreateTest, LostReplyWithoutTheNodeCreatesAgainWithTheSameGuid) {
+  begin(queue_spec());
+  lose_create();
+  answer_look({"_c_other-lock-3"});
+  EXPECT_EQ(sender_.answer_created("/locks/a/_c_guid-lock-5", 9).path, "/locks/a/_c_guid-lock-");
+  expect_created("/locks/a/_c_guid-lock-5", 9, false);
+}
+
+TEST_F(ProtectedCreateTest, LostReplyWithTheParentGoneCreatesAgain) {
+  begin(queue_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::no_node);
+  sender_.answer(Kind::list, Status::no_node);
+  sender_.answer_created("/locks/a/_c_guid-lock-5", 9);
+  expect_created("/locks/a/_c_guid-lock-5", 9, false);
+}
+
+TEST_F(ProtectedCreateTest, NodeOfAnotherSessionIsRemovedAndNotTaken) {
+  begin(queue_spec());
+  lose_create();
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer_node(Kind::exists, "", kOtherSession, 1234);
+  EXPECT_EQ(sender_.answer(Kind::remove, Status::ok).path, "/locks/a/_c_guid-lock-4");
+  sender_.answer_created("/locks/a/_c_guid-lock-5", 9);
+  expect_created("/locks/a/_c_guid-lock-5", 9, false);
+}
+
+TEST_F(ProtectedCreateTest, OfTwoCandidatesOneIsKeptAndTheOtherRemoved) {
+  begin(queue_spec());
+  lose_create();
+  answer_look({"_c_guid-lock-4", "_c_guid-lock-6"});
+  const std::string kept = sender_.answer_node(Kind::exists, "", kOurSession, 1).path;
+  const std::string other = sender_.answer_node(Kind::exists, "", kOurSession, 1).path;
+  EXPECT_NE(kept, other);
+  EXPECT_EQ(sender_.answer(Kind::remove, Status::ok).path, other);
+  expect_created(kept, 1, true);
+}
+
+TEST_F(ProtectedCreateTest, CandidateThatVanishedIsPassedOver) {
+  begin(queue_spec());
+  lose_create();
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer(Kind::exists, Status::no_node);
+  sender_.answer_created("/locks/a/_c_guid-lock-5", 9);
+  expect_created("/locks/a/_c_guid-lock-5", 9, false);
+}
+
+TEST_F(ProtectedCreateTest, FailedListingLooksAgainAfterAPause) {
+  begin(queue_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::connection_loss);
+  sender_.answer(Kind::list, Status::connection_loss);
+  sender_.end_pause();
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer_node(Kind::exists, "", kOurSession, 1234);
+  expect_created("/locks/a/_c_guid-lock-4", 1234, true);
+}
+
+TEST_F(ProtectedCreateTest, ListingBehindAFailedSyncIsNotBelieved) {
+  begin(queue_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::connection_loss);
+  sender_.answer_children({});  // perhaps from a server that lags behind
+  sender_.end_pause();
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer_node(Kind::exists, "", kOurSession, 1234);
+  expect_created("/locks/a/_c_guid-lock-4", 1234, true);
+}
+
+TEST_F(ProtectedCreateTest, ConnectionLostWhileExaminingLooksAgain) {
+  begin(queue_spec());
+  lose_create();
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer(Kind::exists, Status::connection_loss);
+  sender_.end_pause();
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer_node(Kind::exists, "", kOtherSession, 1234);
+  sender_.answer(Kind::remove, Status::connection_loss);
+  sender_.end_pause();
+  answer_look({});
+  sender_.answer_created("/locks/a/_c_guid-lock-5", 9);
+  expect_created("/locks/a/_c_guid-lock-5", 9, false);
+}
+
+TEST_F(ProtectedCreateTest, TwoLostRepliesInARowEndInOneNode) {
+  begin(queue_spec());
+  lose_create();
+  answer_look({});
+  lose_create();
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer_node(Kind::exists, "", kOurSession, 1234);
+  expect_created("/locks/a/_c_guid-lock-4", 1234, true);
+}
+
+TEST_F(ProtectedCreateTest, EndOfTheSessionEndsTheSearch) {
+  begin(queue_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::session_over);
+  sender_.answer(Kind::list, Status::session_over);
+  expect_failed(Status::session_over);
+}
+
+TEST_F(ProtectedCreateTest, FixedNameWhoseReplyWasLostIsRecognisedByItsData) {
+  begin(fixed_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::ok);
+  EXPECT_EQ(sender_.answer_node(Kind::get, "held by guid", kOurSession, 5).path, "/locks/a/owner");
+  sender_.answer_node(Kind::exists, "", kOurSession, 5);
+  expect_created("/locks/a/owner", 5, true);
+}
+
+TEST_F(ProtectedCreateTest, FixedNameTakenBySomebodyElseMeanwhileExists) {
+  begin(fixed_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer_node(Kind::get, "held by another", kOtherSession, 5);
+  expect_failed(Status::node_exists);
+}
+
+TEST_F(ProtectedCreateTest, FixedNameThatIsNotThereIsCreatedAgainAndItsOwnFirstOneFound) {
+  begin(fixed_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer(Kind::get, Status::no_node);
+  sender_.answer(Kind::create, Status::node_exists);  // perhaps ours after all
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer_node(Kind::get, "held by guid", kOurSession, 5);
+  sender_.answer_node(Kind::exists, "", kOurSession, 5);
+  expect_created("/locks/a/owner", 5, true);
+}
+
+TEST_F(ProtectedCreateTest, StaleNodeOfAnEarlierSessionIsRemovedFirst) {
+  CreateSpec spec = queue_spec();
+  spec.stale_guid = "old";
+  begin(spec);
+  EXPECT_EQ(sender_.answer_children({"_c_old-lock-1", "_c_other-lock-2"}).path, "/locks/a");
+  EXPECT_EQ(sender_.answer(Kind::remove, Status::no_node).path, "/locks/a/_c_old-lock-1");
+  sender_.answer_created("/locks/a/_c_guid-lock-5", 9);
+  expect_created("/locks/a/_c_guid-lock-5", 9, false);
+}
+
+TEST_F(ProtectedCreateTest, StaleNodeOfFixedNameIsRemovedOnlyIfItCarriesTheGuid) {
+  CreateSpec spec = fixed_spec();
+  spec.stale_guid = "old";
+  begin(spec);
+  sender_.answer_node(Kind::get, "held by another", kOtherSession, 5);
+  sender_.answer(Kind::create, Status::node_exists);
+  expect_failed(Status::node_exists);
+  status_.reset();
+  begin(spec);
+  sender_.answer_node(Kind::get, "held by old", kOtherSession, 5);
+  EXPECT_EQ(sender_.answer(Kind::remove, Status::ok).path, "/locks/a/owner");
+  sender_.answer_created("/locks/a/owner", 9);
+  expect_created("/locks/a/owner", 9, false);
+}
+
+}  // namespace
+}  // namespace zkrecipes::connection

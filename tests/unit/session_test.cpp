@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connection/session.h"
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+namespace zkrecipes::connection {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Clock::time_point kStart{1000s};
+
+TEST(Lease, LastsItsLengthFromTheStart) {
+  Lease lease(kStart, 10s);
+  EXPECT_TRUE(lease.is_valid(kStart + 10s - 1ns));
+  EXPECT_EQ(lease.valid_until(), kStart + 10s);
+  EXPECT_FALSE(lease.is_valid(kStart + 10s));
+}
+
+TEST(Lease, IsCountedFromTheSendTimeOfWhatWasAcknowledged) {
+  Lease lease(kStart, 10s);
+  EXPECT_TRUE(lease.acknowledge(kStart + 3s, kStart + 9s));
+  EXPECT_EQ(lease.valid_until(), kStart + 13s);
+}
+
+TEST(Lease, IsNotShortenedByALateAcknowledgementOfAnOldRequest) {
+  Lease lease(kStart, 10s);
+  lease.acknowledge(kStart + 5s, kStart + 6s);
+  EXPECT_TRUE(lease.acknowledge(kStart + 2s, kStart + 7s));
+  EXPECT_EQ(lease.valid_until(), kStart + 15s);
+}
+
+TEST(Lease, AcknowledgementAfterTheDeadlineComesTooLateAndEndsIt) {
+  Lease lease(kStart, 10s);
+  EXPECT_FALSE(lease.acknowledge(kStart + 9s, kStart + 10s));
+  EXPECT_TRUE(lease.ended());
+  EXPECT_FALSE(lease.is_valid(kStart + 1s));
+  EXPECT_EQ(lease.valid_until(), kStart + 10s);
+}
+
+TEST(Lease, OnceSeenToBeOverItNeverComesBack) {
+  Lease lease(kStart, 10s);
+  EXPECT_FALSE(lease.is_valid(kStart + 11s));
+  EXPECT_FALSE(lease.acknowledge(kStart + 9s, kStart + 9s));
+  EXPECT_FALSE(lease.is_valid(kStart));
+  EXPECT_TRUE(lease.ended());
+}
+
+TEST(Lease, EndedEarlySaysWhen) {
+  Lease lease(kStart, 10s);
+  lease.end(kStart + 4s);
+  EXPECT_FALSE(lease.is_valid(kStart + 1s));
+  EXPECT_EQ(lease.valid_until(), kStart + 4s);
+  lease.end(kStart + 2s);
+  EXPECT_EQ(lease.valid_until(), kStart + 4s) << "the end of what has ended changes nothing";
+}
+
+TEST(Lease, EndedLateKeepsTheDeadlineThatWasMissed) {
+  Lease lease(kStart, 10s);
+  lease.end(kStart + 40s);
+  EXPECT_EQ(lease.valid_until(), kStart + 10s);
+}
+
+TEST(Lease, NoReaderSeesItComeBackWhileOthersAcknowledge) {
+  for (int round = 0; round < 200; ++round) {
+    Lease lease(kStart, 1000ns);
+    std::atomic<std::int64_t> now{0};
+    std::atomic<int> resurrections{0};
+    std::vector<std::thread> threads;
+    for (int n = 0; n < 2; ++n)
+      threads.emplace_back([&] {
+        bool was_over = false;
+        while (now.load() < 3000) {
+          const bool valid = lease.is_valid(kStart + std::chrono::nanoseconds(now.load()));
+          if (valid && was_over) ++resurrections;
+          was_over = was_over || !valid;
+        }
+      });
+    threads.emplace_back([&] {
+      bool refused = false;
+      while (now.load() < 3000) {
+        const auto at = kStart + std::chrono::nanoseconds(now.load());
+        const bool taken = lease.acknowledge(at - 400ns, at);
+        if (taken && refused) ++resurrections;
+        refused = refused || !taken;
+      }
+    });
+    // Jumps longer than the lease, as a paused process sees time.
+    for (const std::int64_t time : {300, 600, 900, 2200, 2600, 3000}) now.store(time);
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(resurrections.load(), 0);
+  }
+}
+
+class SessionTest : public ::testing::Test {
+ protected:
+  Session session_{42, 8s, kStart, 2s};
+};
+
+TEST_F(SessionTest, LeaseIsTheTimeoutLessTheMargin) {
+  EXPECT_EQ(session_.id(), 42);
+  EXPECT_EQ(session_.timeout(), 8s);
+  EXPECT_EQ(session_.lease().valid_until(), kStart + 6s);
+  EXPECT_FALSE(session_.is_over());
+}
+
+TEST_F(SessionTest, ListenersAreToldOnceAndTheLeaseIsOverByThen) {
+  int calls = 0;
+  EXPECT_NE(session_.on_over([&] {
+    ++calls;
+    EXPECT_TRUE(session_.is_over());
+    EXPECT_FALSE(session_.lease().is_valid(kStart));
+  }),
+            0u);
+  session_.announce_over(kStart + 1s);
+  session_.announce_over(kStart + 2s);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(SessionTest, ListenerThatComesTooLateIsToldAtOnce) {
+  session_.announce_over(kStart);
+  int calls = 0;
+  EXPECT_EQ(session_.on_over([&] { ++calls; }), 0u);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(SessionTest, ForgottenListenerIsNotTold) {
+  int calls = 0;
+  const Session::ListenerId forgotten = session_.on_over([&] { ++calls; });
+  session_.on_over([&] { calls += 10; });
+  session_.forget(forgotten);
+  session_.forget(forgotten);
+  session_.announce_over(kStart);
+  EXPECT_EQ(calls, 10);
+}
+
+TEST_F(SessionTest, ListenerMayForgetAnotherAndListenAgain) {
+  int calls = 0;
+  const Session::ListenerId other = session_.on_over([&] { ++calls; });
+  session_.on_over([&] {
+    session_.forget(other);
+    session_.on_over([&] { calls += 100; });
+  });
+  session_.announce_over(kStart);
+  EXPECT_EQ(calls, 101);
+}
+
+TEST_F(SessionTest, EveryListenerIsToldExactlyOnceWhileThreadsComeAndGo) {
+  for (int round = 0; round < 50; ++round) {
+    Session session(1, 8s, kStart, 2s);
+    std::atomic<int> told{0};
+    std::vector<std::thread> threads;
+    for (int n = 0; n < 3; ++n)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 50; ++i) session.on_over([&] { ++told; });
+      });
+    session.announce_over(kStart);
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(told.load(), 150);
+  }
+}
+
+}  // namespace
+}  // namespace zkrecipes::connection

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/driver/driver.h"
+
+#include <boost/program_options.hpp>
+#include <chrono>
+#include <iostream>
+#include <sstream>
+
+#include "bench/driver/process_usage.h"
+
+namespace bench {
+
+namespace {
+
+namespace po = boost::program_options;
+
+std::string names_of(const std::map<std::string, WorkloadFactory>& workloads) {
+  std::string names;
+  for (const auto& entry : workloads) names += (names.empty() ? "" : ", ") + entry.first;
+  return names;
+}
+
+/// One measured run, as a line of JSON.
+std::string measure(Workload& workload, const std::string& peer, const DriverOptions& options) {
+  const ProcessUsage before = process_usage();
+  const auto started = std::chrono::steady_clock::now();
+  workload.run(options.cycles);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+  const ProcessUsage after = process_usage();
+
+  std::ostringstream line;
+  line << R"({"peer": ")" << peer << R"(", "workload": ")" << options.workload << R"(", "cycles": )" << options.cycles
+       << R"(, "seconds": )" << took.count() << R"(, "cpu_seconds": )" << after.cpu_seconds - before.cpu_seconds
+       << R"(, "peak_rss_kb": )" << after.peak_rss_kb;
+  for (const auto& [name, value] : workload.figures()) line << ", \"" << name << "\": " << value;
+  line << "}";
+  return line.str();
+}
+
+void serve_commands(Workload& workload, const std::string& peer, const DriverOptions& options) {
+  bool prepared = false;
+  const auto prepare = [&] {
+    if (!prepared) workload.prepare(options.cycles);
+    prepared = true;
+  };
+  for (std::string command; std::getline(std::cin, command);) {
+    if (command == "prepare") {
+      prepare();
+      std::cout << "ready" << std::endl;
+    } else if (command == "run") {
+      prepare();
+      prepared = false;
+      std::cout << measure(workload, peer, options) << std::endl;
+    } else {
+      throw std::invalid_argument("unknown command '" + command + "'");
+    }
+  }
+}
+
+}  // namespace
+
+int drive(int argc, char** argv, const std::string& peer, const std::map<std::string, WorkloadFactory>& workloads) {
+  DriverOptions options;
+  po::options_description description("Measures " + peer + ". Commands on standard input: prepare, run.\n\nOptions");
+  auto add = description.add_options();
+  add("help", "this text");
+  add("server", po::value(&options.server)->required(), "host:port of a ZooKeeper server");
+  add("workload", po::value(&options.workload)->required(), names_of(workloads).c_str());
+  add("root", po::value(&options.root)->default_value("/bench/" + peer), "below it are the lock paths");
+  add("cycles", po::value(&options.cycles)->default_value(1000), "per run");
+  add("warmup", po::value(&options.warmup)->default_value(0), "cycles before the first run");
+  add("contenders", po::value(&options.contenders)->default_value(8),
+      "threads or connections, where there are several");
+  try {
+    po::variables_map values;
+    po::store(po::parse_command_line(argc, argv, description), values);
+    if (values.count("help") != 0) {
+      std::cout << description;
+      return 0;
+    }
+    po::notify(values);
+    const auto factory = workloads.find(options.workload);
+    if (factory == workloads.end())
+      throw std::invalid_argument("no workload '" + options.workload + "'; there are: " + names_of(workloads));
+    const auto workload = factory->second(options);
+    if (options.warmup > 0) {
+      workload->prepare(options.warmup);
+      workload->run(options.warmup);
+    }
+    serve_commands(*workload, peer, options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << peer << " driver: " << error.what() << "\n";
+    return 1;
+  }
+}
+
+}  // namespace bench

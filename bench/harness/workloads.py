@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured, of whom, and how often."""
+
+from dataclasses import dataclass, field
+
+OURS = "zkrecipes"
+PEERS = {
+    OURS: "zkrecipes",
+    "raw_c": "C client, the least a lock must do",
+    "curator": "Curator 5.4 (Java)",
+    "apache": "Apache's WriteLock (Java)",
+    "kazoo": "kazoo (Python)",
+}
+COMPILED_AT_RUN_TIME = {"curator", "apache"}
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    title: str
+    peers: tuple
+    cycles: int  # per run on loopback
+    delayed_cycles: int  # per run behind the proxy; 0: makes no difference there, not run
+    warmup: int = 0  # cycles before the first run, for compilers at run time
+    driver_workload: str = ""  # of the drivers, if it is called differently there
+    contenders: dict = field(default_factory=dict)  # by peer; "" for the others
+    fresh_process: bool = False  # each round needs one, because the first run changes what is measured
+    unit: str = "us"
+
+    def driver_name(self):
+        return self.driver_workload or self.name
+
+    def warmup_of(self, peer):
+        return self.warmup if peer in COMPILED_AT_RUN_TIME else min(self.warmup, self.cycles // 4)
+
+    def contenders_of(self, peer):
+        return self.contenders.get(peer, self.contenders.get("", 8))
+
+
+WORKLOADS = [
+    Workload("lock", "lock + unlock, uncontended", (OURS, "raw_c", "curator", "apache", "kazoo"), 2000, 300, 10000),
+    Workload("confirmed", "acquire + confirmed release", (OURS, "raw_c", "curator", "apache", "kazoo"),
+             2000, 300, 10000),
+    Workload("read", "read lock, uncontended", (OURS, "curator", "kazoo"), 2000, 300, 10000),
+    Workload("semaphore", "semaphore permit, free", (OURS, "curator", "kazoo"), 1000, 200, 5000),
+    Workload("handover8", "hand-over, 8 contenders", (OURS, "raw_c", "curator", "kazoo"), 1500, 300, 5000,
+             driver_workload="handover", contenders={"": 8}),
+    Workload("handover64", "hand-over, 64 contenders", (OURS, "raw_c", "curator", "kazoo"), 1500, 300, 5000,
+             driver_workload="handover", contenders={"": 64}),
+    Workload("drain", "1,000 waiters draining, 8 connections", (OURS, "curator"), 1000, 1000, 3000),
+    Workload("many", "10,000 locks: one thread (async), Curator 64 threads", (OURS, "raw_c", "curator"),
+             10000, 10000, 30000, contenders={"curator": 64}),
+    Workload("reentry", "re-entry", (OURS, "curator"), 1000000, 0, 1000000, unit="ns"),
+    Workload("waiting", "10,000 waiting acquire_async, 8 connections", (OURS,), 10000, 0, fresh_process=True),
+]
+
+
+def quick(workload):
+    """A tenth of the work, to see that everything runs."""
+    small = dict(workload.__dict__)
+    for count in ("cycles", "delayed_cycles", "warmup"):
+        small[count] = (small[count] + 9) // 10
+    return Workload(**small)

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "bench/driver/driver.h"
+
+namespace bench {
+
+/// `contenders` threads, each with its own connection, take one lock in turn. A cycle is one hand-over.
+std::unique_ptr<Workload> hand_over(const DriverOptions& options);
+
+/// As many waiters as cycles stand in line over `contenders` connections; measured is how long the line takes to empty.
+std::unique_ptr<Workload> drain(const DriverOptions& options);
+
+}  // namespace bench

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -37,9 +36,8 @@ struct NodeStat {
   std::int32_t version = 0;
   std::int32_t children = 0;
 
-  /// The server marks containers (and nodes with a time to live) with owners that are no sessions.
-  bool is_container() const { return ephemeral_owner == std::numeric_limits<std::int64_t>::min(); }
-  bool is_ephemeral() const { return ephemeral_owner != 0 && !is_container(); }
+  /// Containers and nodes with a time to live are shown to clients without an owner.
+  bool is_ephemeral() const { return ephemeral_owner != 0; }
 };
 
 enum class CreateMode { persistent, container, ephemeral, ephemeral_sequential };

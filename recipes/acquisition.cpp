@@ -31,8 +31,9 @@ void Acquisition::finish(Outcome outcome) {
   }
   state_ = State::ready;
   outcome_ = std::move(outcome);
-  changed_.notify_all();
   if (on_ready_) client_->callbacks().post(std::exchange(on_ready_, nullptr));
+  lock.unlock();  // so that who waits need not wait for it again
+  changed_.notify_all();
 }
 
 bool Acquisition::ready() const {

@@ -35,15 +35,21 @@ const char* marker_of(NodeKind kind) {
   return "";
 }
 
-/// Ten digits, or a sign and as many as it takes.
-std::optional<std::int64_t> parse_sequence(std::string_view text) {
-  const std::size_t sign = !text.empty() && text.front() == '-' ? 1 : 0;
-  const std::size_t digits = text.size() - sign;
-  if (digits == 0 || digits > 10 || (sign == 0 && digits != 10)) return std::nullopt;
-  if (text.find_first_not_of("0123456789", sign) != std::string_view::npos) return std::nullopt;
-  std::int64_t sequence = 0;
-  std::from_chars(text.data(), text.data() + text.size(), sequence);
-  return sequence;
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+/// The sequence at the end of a name, as the server writes it: ten digits, or with a sign as many as it takes.
+std::string_view trailing_sequence(std::string_view name) {
+  const std::size_t last_other = name.find_last_not_of("0123456789");
+  const std::size_t digits = last_other == std::string_view::npos ? name.size() : name.size() - last_other - 1;
+  if (digits == 0 || digits > 10 || last_other == std::string_view::npos) return {};
+  // A tenth digit leaves the question whether a dash in front is a sign or the end of "lock-"; only after an overflow
+  // do two stand there.
+  const bool sign = name[last_other] == '-' && last_other > 0 &&
+                    (digits < 10 || name[last_other - 1] == '-' || name[last_other - 1] == '_');
+  if (digits < 10 && !sign) return {};
+  return name.substr(sign ? last_other : last_other + 1);
 }
 
 }  // namespace
@@ -58,20 +64,16 @@ std::string protected_name(const std::string& guid, NodeKind kind) {
 }
 
 std::optional<NodeName> parse_node_name(std::string_view name) {
-  for (const Marker& marker : kMarkers) {
-    const std::size_t at = name.rfind(marker.text);
-    if (at == std::string_view::npos) continue;
-    const std::string_view digits = name.substr(at + marker.text.size());
-    if (const auto sequence = parse_sequence(digits)) return NodeName{name, marker.kind, *sequence, digits};
-  }
+  const std::string_view digits = trailing_sequence(name);
+  if (digits.empty()) return std::nullopt;
+  const std::string_view front = name.substr(0, name.size() - digits.size());
+  std::int64_t sequence = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), sequence);
+  for (const Marker& marker : kMarkers)
+    if (ends_with(front, marker.text)) return NodeName{name, marker.kind, sequence, digits};
   // ZooKeeper's own recipe: "x-<session>-<sequence>".
-  if (name.rfind("x-", 0) == 0 && name.size() > 12) {
-    const bool overflown = name[name.size() - 11] == '-' && name[name.size() - 12] == '-';
-    const std::size_t length = overflown ? 11 : 10;
-    const std::string_view digits = name.substr(name.size() - length);
-    const auto sequence = parse_sequence(digits);
-    if (sequence && name[name.size() - length - 1] == '-') return NodeName{name, NodeKind::lock, *sequence, digits};
-  }
+  if (front.size() > 2 && front.substr(0, 2) == "x-" && front.back() == '-')
+    return NodeName{name, NodeKind::lock, sequence, digits};
   return std::nullopt;
 }
 

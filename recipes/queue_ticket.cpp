@@ -212,14 +212,6 @@ void QueueTicket::on_predecessor_event(const AttemptPtr& attempt, WatchEvent eve
 // ---- The end ----
 
 void QueueTicket::raise_version(Lock& lock, const AttemptPtr& attempt) {
-  if (attempt->parent.is_container())
-    return fail(
-        lock, attempt,
-        std::make_exception_ptr(
-            Error(ErrorCode::unusable_path,
-                  "lock " + spec_.path +
-                      ": version_token needs a persistent node, but this one is a container, which the server removes "
-                      "when it is empty, and the count with it; remove it once nobody uses it")));
   ++cost_.requests;
   const std::int32_t parent_version = attempt->parent.version;
   lock.unlock();

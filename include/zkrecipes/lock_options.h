@@ -8,7 +8,9 @@ namespace zkrecipes {
 
 struct LockOptions {
   /// Also count the holds of this lock in 32 bits (FencingToken::version). Costs one more round trip per acquire and
-  /// makes the lock path a persistent node. All users of the path must agree on it.
+  /// makes the lock path a persistent node. All users of the path must agree on it: who uses a missing path without it
+  /// makes a container of it, which cannot be told from a persistent node, but goes when it is empty, and the count
+  /// with it.
   bool version_token = false;
 
   /// Called on the callback thread when another client asks for the lock back (request_revoke(), or Curator's

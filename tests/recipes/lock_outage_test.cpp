@@ -272,7 +272,9 @@ TYPED_TEST(LockOutageTest, Close_EndsEverybodyWithConnectionClosed) {
     this->proxy().hold_reply(RequestKind::create);
     Background creates([&] { expect_closed([&] { stuck.lock(); }); });
     ASSERT_TRUE(this->proxy().wait_until_fired(kLimit));
-    closing.close();
+    Background closer([&] { closing.close(); });
+    ASSERT_TRUE(this->wait_for_state(closing, ConnectionState::closed));
+    this->proxy().release_held();
     EXPECT_THROW(static_cast<void>(this->get(pending)), ConnectionClosed);
   }
   EXPECT_EQ(refused, 2);

@@ -143,7 +143,7 @@ class StormTest : public ControlledRecipeTest {
 TYPED_TEST_SUITE(StormTest, LockTypes, LockTypeNames);
 
 TYPED_TEST(StormTest, ACounterInAFile_IsExact) {
-  this->run(cycles_or(std::string(TypeParam::kName) == "FairMutex" ? 2000 : 300));
+  this->run(cycles_or(std::string(TypeParam::kName) == "FairMutex" ? 1500 : 200));
 }
 
 }  // namespace

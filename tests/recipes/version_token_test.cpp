@@ -73,13 +73,15 @@ TEST_F(VersionTokenTest, ACountThatSomebodyElseMoved_IsTakenUpFromThere) {
   EXPECT_EQ(hold.token().version, 3);
 }
 
-TEST_F(VersionTokenTest, AContainer_IsRefusedBecauseItCannotKeepTheCount) {
+// All users of a path must agree on the option, because the server does not tell a container from a persistent node.
+TEST_F(VersionTokenTest, APathThatWasMadeWithoutTheOption_CountsAsLongAsItLives) {
   Connection& connection = connect();
   FairMutex plain_mutex(connection, kPath);
   plain_mutex.acquire().release();
+  EXPECT_EQ(plain().stat(full(kPath))->ephemeralOwner, 0);
   FairMutex mutex(connection, kPath, counting());
-  EXPECT_EQ(error_of([&] { static_cast<void>(mutex.acquire()); }), make_error_code(ErrorCode::unusable_path));
-  EXPECT_EQ(error_of([&] { static_cast<void>(mutex.try_acquire()); }), make_error_code(ErrorCode::unusable_path));
+  for (int i = 1; i <= 3; ++i) EXPECT_EQ(mutex.acquire().token().version, i);
+  EXPECT_EQ(plain_mutex.acquire().token().version, 0);
 }
 
 TEST_F(VersionTokenTest, AReadWriteLock_CountsItsWriters) {

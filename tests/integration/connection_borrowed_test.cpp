@@ -57,6 +57,8 @@ TEST_F(BorrowedHandle, KeepsItsOwnWatcherWhichGetsEveryEvent) {
   const auto program = make_program();
   const auto connection = borrow(*program);
   StateLog log(*connection);
+  // Until its first heartbeat a borrowed handle is only polled, and could miss a short outage.
+  ASSERT_TRUE(wait_for([this] { return server_watches() > 0; }));
   create_node("/watched");
   program->stat(full("/watched"), true);
   for (std::size_t n = 1; n <= 2; ++n) {

@@ -59,7 +59,7 @@ TEST_F(Ensemble, KilledLeaderCostsNoSessionAndNoNode) {
 
 // Scenario 38.
 TEST_F(Ensemble, StoppedAndStartedAgainItIsFoundAgain) {
-  Connection& connection = connect(options(2s));
+  Connection& connection = connect(options(4s));
   StateLog log(connection);
   const SyncClient client(connection);
   client.create(queue_node("/lock"));
@@ -162,7 +162,7 @@ TEST_F(Ensemble, LeasesAreOverBeforeTheLeaderExpiresSessionsWhoseFollowerWasKill
     connection::SessionPtr session;
     Answer<Clock::time_point> expired;
   };
-  constexpr auto kTimeout = 2000ms;
+  constexpr auto kTimeout = 3000ms;
   const int follower = any_follower();
   SyncClient witness(connect(options_for(ensemble().address(ensemble().leader()), 30s)));
   std::vector<Try> tries(20);

@@ -78,7 +78,7 @@ TEST_F(BadNetwork, ResetsAreSurvived) {
 
 TEST_F(BadNetwork, ServerThatAcceptsAndNeverAnswersIsLeftAsSoonAsItIsHealthy) {
   proxy().never_answer(true);
-  Connection& connection = begin_connect(options_by_proxy(1s));
+  Connection& connection = begin_connect(options_by_proxy(3s));
   EXPECT_FALSE(connection.wait_until_connected(1s));
   EXPECT_EQ(connection.state(), State::connecting);
   proxy().never_answer(false);
@@ -89,7 +89,7 @@ TEST_F(BadNetwork, ServerThatAcceptsAndNeverAnswersIsLeftAsSoonAsItIsHealthy) {
 TEST_F(BadNetwork, OneServerThatNeverAnswersDoesNotKeepUsFromTheOther) {
   proxy().never_answer(true);
   FaultProxy healthy(server().address());
-  Connection& connection = begin_connect(options_for(proxy().address() + "," + healthy.address(), 1s));
+  Connection& connection = begin_connect(options_for(proxy().address() + "," + healthy.address(), 3s));
   EXPECT_TRUE(connection.wait_until_connected(kLimit));
   expect_everything_works(SyncClient(connection));
   disconnect(connection);
@@ -97,7 +97,7 @@ TEST_F(BadNetwork, OneServerThatNeverAnswersDoesNotKeepUsFromTheOther) {
 
 TEST_F(BadNetwork, BlackHoleInEitherDirectionLosesTheSessionAndANewOneFollows) {
   for (const Direction direction : {Direction::to_server, Direction::to_client, Direction::both}) {
-    Connection& connection = connect_by_proxy(1s);
+    Connection& connection = connect_by_proxy(2s);
     const SyncClient client(connection);
     StateLog log(connection);
     const auto old = client.session();
@@ -131,7 +131,7 @@ TEST_F(BadNetwork, RequestsMadeWhileSuspendedWaitAndAreThenDone) {
 }
 
 TEST_F(BadNetwork, RequestsMadeWhileSuspendedEndWithTheSession) {
-  Connection& connection = connect_by_proxy(1s);
+  Connection& connection = connect_by_proxy(2s);
   const SyncClient client(connection);
   const auto session = client.session();
   proxy().refuse(true);
@@ -146,7 +146,7 @@ TEST_F(BadNetwork, RequestsMadeWhileSuspendedEndWithTheSession) {
 }
 
 TEST_F(BadNetwork, ProbeOfANodeThatSomebodyDeletedCallsOnce) {
-  Connection& connection = connect_by_proxy(1s);
+  Connection& connection = connect_by_proxy(5s);
   const SyncClient client(connection);
   const auto gone = client.create(queue_node("/lock"));
   const auto kept = client.create(queue_node("/lock"));

@@ -93,7 +93,9 @@ TEST_F(Access, CredentialsAreSentAgainAfterALossOfConnectionAndOfTheSession) {
   const auto first = owner.create(queue_node("/private"));
   lose_connection();
   EXPECT_EQ(owner.remove(first.path), Status::ok);
+  StateLog log(connection);
   expire_session(connection);
+  ASSERT_TRUE(log.wait_for(State::lost));
   ASSERT_TRUE(wait_for_state(connection, State::connected));
   const auto second = owner.create(queue_node("/private"));
   EXPECT_EQ(owner.remove(second.path), Status::ok);

@@ -156,7 +156,7 @@ TEST_F(Closing, WhileConnectingCompletesEverythingOnce) {
 }
 
 TEST_F(Closing, WhileLostCompletesEverythingOnce) {
-  Connection& connection = connect_by_proxy(1s);
+  Connection& connection = connect_by_proxy(2s);
   proxy().refuse(true);
   ASSERT_TRUE(wait_for_state(connection, State::lost));
   close_in_the_middle(connection);

@@ -267,7 +267,7 @@ TEST_F(LostReply, WithTheSessionExpiredMeanwhileTheOldNodeIsNotAdopted) {
 
 // Scenario 23: our lease is over, but the server has not expired the session yet, so the old node is still there.
 TEST_F(LostReply, WithOurLeaseOverMeanwhileTheOldNodeIsRemovedAndANewOneMade) {
-  Connection& connection = connect_by_proxy(2s);
+  Connection& connection = connect_by_proxy(4s);
   create_node("/lock");
   const SyncClient client(connection);
   StateLog log(connection);

@@ -22,7 +22,7 @@ class ServerNames : public ControlledServerTest {
 
 TEST_F(ServerNames, FailingWhileConnectedDisturbNothing) {
   names_.set("zk.test", {"127.0.0.1"});
-  Connection& connection = connect(options_for("zk.test" + port_of(proxy()), 2s));
+  Connection& connection = connect(options_for("zk.test" + port_of(proxy()), 4s));
   const SyncClient client(connection);
   const auto session = client.session();
   StateLog log(connection);
@@ -30,7 +30,7 @@ TEST_F(ServerNames, FailingWhileConnectedDisturbNothing) {
   EXPECT_GE(lookups, 1);
   names_.set("zk.test", {});
   const auto begin = session->lease().valid_until();
-  ASSERT_TRUE(wait_for([&] { return session->lease().valid_until() > begin + 4s; })) << "two sessions' worth of life";
+  ASSERT_TRUE(wait_for([&] { return session->lease().valid_until() > begin + 4s; })) << "a session's worth of life";
   EXPECT_TRUE(log.states().empty());
   lose_connection();
   ASSERT_TRUE(log.wait_for({State::suspended, State::connected}));
@@ -41,7 +41,7 @@ TEST_F(ServerNames, FailingWhileConnectedDisturbNothing) {
 
 TEST_F(ServerNames, AreLookedUpAnewForANewSession) {
   names_.set("zk.test", {"127.0.0.1"});
-  Connection& connection = connect(options_for("zk.test" + port_of(proxy()), 1s));
+  Connection& connection = connect(options_for("zk.test" + port_of(proxy()), 2s));
   StateLog log(connection);
   // The servers are gone from their address, and the name knows no other yet.
   names_.set("zk.test", {});

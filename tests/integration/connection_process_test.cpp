@@ -86,7 +86,7 @@ class PausedProcess : public ControlledServerTest {};
 // Scenario 36.
 TEST_F(PausedProcess, KnowsThatItsLeaseIsOverBeforeAnyEventIsProcessed) {
   plain();
-  const auto timeout = 1000ms;
+  const auto timeout = 3000ms;
   OtherProcess other(options().servers, timeout);
   ASSERT_EQ(other.next_line(), "ready");
   ASSERT_TRUE(wait_for_children("/lock", 1));
@@ -99,7 +99,7 @@ TEST_F(PausedProcess, KnowsThatItsLeaseIsOverBeforeAnyEventIsProcessed) {
 // Stopped longer than the lease, but (unless the machine is slow) not so long that the server has expired the session.
 TEST_F(PausedProcess, KnowsThatItsLeaseIsOverAlsoWhileTheServerStillKeepsTheSession) {
   plain();
-  const auto timeout = 2000ms;
+  const auto timeout = 3000ms;
   OtherProcess other(options().servers, timeout);
   ASSERT_EQ(other.next_line(), "ready");
   other.stop();
@@ -167,6 +167,9 @@ TEST_F(ForkedProcess, ChildIsRefusedAndTheParentUndisturbed) {
 }
 
 TEST_F(ForkedProcess, ChildMayMakeAConnectionOfItsOwn) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer ends a forked process that starts threads";
+#endif
   Connection& parents = connect();
   const std::string servers = options().servers;
   EXPECT_EQ(in_child([&] {

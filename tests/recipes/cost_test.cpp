@@ -56,6 +56,9 @@ class CostTest : public RecipeTest {
  protected:
   /// Long enough for no heartbeat to come while something is being counted.
   static constexpr std::chrono::seconds kQuiet{60};
+  /// Long enough for requests that are sent one after the other without waiting to be in flight together, also on a
+  /// machine that is slow between the two.
+  static constexpr std::chrono::milliseconds kEachWay{50};
 
   /// Connected through the proxy, its first heartbeat behind it.
   Connection& connect_counted() {
@@ -76,7 +79,9 @@ class CostTest : public RecipeTest {
     proxy().hold_reply(RequestKind::remove);
     proxy().hold_reply(RequestKind::remove_watches);
     proxy().hold_reply(RequestKind::exists);
+    proxy().delay(kEachWay);
     hold = granted();
+    proxy().delay(0ms);
     proxy().clear_faults();
     proxy().release_held();
     settle(connection);

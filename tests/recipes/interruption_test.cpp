@@ -19,9 +19,13 @@ class Interruptible {
             interrupted_ = true;
           }
         }) {}
-  ~Interruptible() { thread_.join(); }
+  ~Interruptible() {
+    if (thread_.joinable()) thread_.join();
+  }
+  void request() { thread_.interrupt(); }
+  /// And waits for its end: whether it ended by that.
   bool interrupt() {
-    thread_.interrupt();
+    request();
     thread_.join();
     return interrupted_;
   }
@@ -86,13 +90,15 @@ TYPED_TEST(InterruptionTest, AnInterruptionAtAnyMoment_LeavesNothing) {
 }
 
 TYPED_TEST(InterruptionTest, UnlockAndDestructors_AreNotInterrupted) {
-  TypeParam lock(this->connect(), this->kPath);
-  std::atomic<bool> requested{false};
+  Connection& connection = this->connect();
+  TypeParam lock(connection, this->kPath);
+  TypeParam other(connection, "/other");
   std::atomic<bool> held{false};
+  std::atomic<bool> requested{false};
   Interruptible thread([&] {
     lock.lock();
     {
-      const TypeParam other(this->connect(), "/other");
+      const Hold hold = other.acquire();
       held = true;
       wait_for([&] { return requested.load(); });
     }
@@ -100,10 +106,11 @@ TYPED_TEST(InterruptionTest, UnlockAndDestructors_AreNotInterrupted) {
     boost::this_thread::interruption_point();
   });
   ASSERT_TRUE(wait_for([&] { return held.load(); }));
-  std::thread interrupter([&] { EXPECT_TRUE(thread.interrupt()); });
+  thread.request();
   requested = true;
-  interrupter.join();
+  EXPECT_TRUE(thread.interrupt()) << "later, at the next point that can be interrupted";
   EXPECT_TRUE(this->wait_for_nodes(this->kPath, 0));
+  EXPECT_TRUE(this->wait_for_nodes("/other", 0));
 }
 
 }  // namespace

@@ -123,7 +123,11 @@ History read_history_files(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     std::ifstream in(file);
     if (!in) throw MalformedHistory(file + " cannot be read");
-    History part = read_history(in, file);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    // A worker may be writing (or have been killed while writing) the last line.
+    text.resize(text.rfind('\n') + 1);
+    std::istringstream lines(text);
+    History part = read_history(lines, file);
     history.insert(history.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
   }
   return history;

@@ -13,6 +13,14 @@ fail() {
   failures=$((failures + 1))
 }
 
+# need PROGRAM GROUP: fails at once without it; a test that is skipped proves nothing.
+need() {
+  command -v "$1" >/dev/null || {
+    echo "FAILED: no $1 to test with; scripts/setup $2 installs it"
+    exit 1
+  }
+}
+
 # shellcheck disable=SC2034  # for those who source this file
 # run COMMAND...: sets status and output (standard output and error).
 run() {

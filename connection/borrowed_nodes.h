@@ -16,8 +16,9 @@ class BorrowedNodes {
  public:
   explicit BorrowedNodes(bool borrowed) : borrowed_(borrowed) {}
 
-  /// A create that may reach the server: in doubt until one of the next two, however its session ends. Paths are the
-  /// server's.
+  bool remembers() const noexcept { return borrowed_; }
+
+  /// A create that may reach the server: in doubt until one of the next two, however its session ends.
   void begun(const CreateSpec& spec);
   void created(const CreateSpec& spec, const std::string& path);
   void not_created(const CreateSpec& spec);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "connection/guid.h"
 #include "connection/node_path.h"
 #include "connection/requests.h"
 #include "connection/session.h"

@@ -61,12 +61,17 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string name_of(const std::string& path) {
+std::string_view name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-std::string join(const std::string& parent, const std::string& name) {
-  return parent == "/" ? parent + name : parent + "/" + name;
+std::string join(std::string_view parent, std::string_view name) {
+  std::string path;
+  path.reserve(parent.size() + 1 + name.size());
+  path += parent;
+  if (parent != "/") path += '/';
+  path += name;
+  return path;
 }
 
 std::vector<std::string> with_ancestors(const std::string& path) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zkrecipes::connection {
@@ -13,11 +14,11 @@ void check_node_path(const std::string& path);
 /// "/a/b" -> "/a"; "/a" -> "/".
 std::string parent_of(const std::string& path);
 
-/// "/a/b" -> "b".
-std::string name_of(const std::string& path);
+/// "/a/b" -> "b". Refers to `path`.
+std::string_view name_of(std::string_view path);
 
 /// join("/a", "b") -> "/a/b"; join("/", "b") -> "/b".
-std::string join(const std::string& parent, const std::string& name);
+std::string join(std::string_view parent, std::string_view name);
 
 /// "/a/b/c" -> {"/a", "/a/b", "/a/b/c"}; "/" -> {}.
 std::vector<std::string> with_ancestors(const std::string& path);

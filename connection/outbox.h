@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "connection/requests.h"
 #include "connection/task_thread.h"
 
 namespace zkrecipes::connection {
 
-/// What is due while a lock is held, to be run once it is not.
+/// What is due while a lock is held, to be run once it is not. Usually that is one completion, for which nothing is
+/// allocated.
 class Outbox {
  public:
-  void add(std::function<void()> task) { tasks_.push_back(std::move(task)); }
+  void add(std::function<void()> task) { items_.emplace_back(std::move(task)); }
 
   void complete(ReplyHandler done, Reply reply) {
-    if (!done) return;
-    tasks_.push_back([done = std::move(done), reply = std::move(reply)]() mutable { done(std::move(reply)); });
+    if (done) items_.emplace_back(std::move(done), std::move(reply));
   }
   void complete(ReplyHandler done, Status status) {
     Reply reply;
@@ -27,15 +27,33 @@ class Outbox {
 
   /// On a thread of the library.
   void run() {
-    for (auto& task : tasks_) std::exchange(task, nullptr)();
+    for (Item& item : items_) {
+      Item due = std::move(item);  // so that what it owns goes before the next begins
+      due();
+    }
   }
   /// On a caller's thread, which must not be surprised by completions.
   void post_to(TaskThread& thread) {
-    for (auto& task : tasks_) thread.post(std::move(task));
+    for (Item& item : items_) thread.post([item = std::move(item)]() mutable { item(); });
   }
 
  private:
-  std::vector<std::function<void()>> tasks_;
+  /// A task, or a completion with its reply.
+  struct Item {
+    explicit Item(std::function<void()> due) : task(std::move(due)) {}
+    Item(ReplyHandler handler, Reply answer) : done(std::move(handler)), reply(std::move(answer)) {}
+    void operator()() {
+      if (task)
+        task();
+      else
+        done(std::move(reply));
+    }
+
+    std::function<void()> task;
+    ReplyHandler done;
+    Reply reply;
+  };
+  boost::container::small_vector<Item, 1> items_;
 };
 
 }  // namespace zkrecipes::connection

@@ -133,8 +133,8 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
       if (reply.data.find(guid) != std::string::npos) paths.push_back(join(spec_.parent, spec_.name));
       return paths;
     }
-    for (const std::string& child : reply.children)
-      if (child.find(guid) != std::string::npos) paths.push_back(join(spec_.parent, child));
+    for (const std::string_view child : reply.children)
+      if (child.find(guid) != std::string_view::npos) paths.push_back(join(spec_.parent, child));
     return paths;
   }
 

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
+
+#include "connection/name_list.h"
 
 namespace zkrecipes::connection {
 
@@ -59,7 +60,7 @@ struct Reply {
   Status status = Status::ok;
   std::string path;
   std::string data;
-  std::vector<std::string> children;
+  NameList children;
   NodeStat stat;
 };
 

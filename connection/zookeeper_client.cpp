@@ -150,29 +150,41 @@ void ZookeeperClient::await_session(SessionHandler done) {
 // ---- Client: requests ----
 
 void ZookeeperClient::create(const SessionPtr& session, CreateSpec spec, CreateHandler done) {
-  spec.parent = full(spec.parent);
+  if (borrowed_nodes_.remembers()) done = remembering(session, spec, std::move(done));
+  if (!servers_.chroot.empty()) {
+    spec.parent = full(spec.parent);
+    done = [this, done = std::move(done)](Status status, CreatedNode node) {
+      node.path = without_chroot(node.path);
+      done(status, std::move(node));
+    };
+  }
+  create_protected(*this, session, std::move(spec), std::move(done));
+}
+
+/// `done`, and before it a note of what became of the node.
+Client::CreateHandler ZookeeperClient::remembering(const SessionPtr& session, const CreateSpec& spec,
+                                                   CreateHandler done) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!closed_ && session && session == monitor_.session()) borrowed_nodes_.begun(spec);
   }
-  const auto finished = [this, spec, done = std::move(done)](Status status, CreatedNode node) {
+  return [this, spec, done = std::move(done)](Status status, CreatedNode node) {
     if (status == Status::ok)
       borrowed_nodes_.created(spec, node.path);
     else if (status != Status::session_over && status != Status::closed)
       borrowed_nodes_.not_created(spec);
-    node.path = without_chroot(node.path);
     done(status, std::move(node));
   };
-  create_protected(*this, session, spec, finished);
 }
 
 void ZookeeperClient::remove(const SessionPtr& session, const std::string& path, const std::string& guid_in_data,
                              std::function<void(Status)> done) {
-  const auto finished = [this, node = full(path), guid_in_data, done = std::move(done)](Status status) {
-    if (status == Status::ok) borrowed_nodes_.removed(node, guid_in_data);
-    if (done) done(status);
-  };
-  remove_for_certain(*this, session, full(path), guid_in_data, finished);
+  if (borrowed_nodes_.remembers())
+    done = [this, path, guid_in_data, done = std::move(done)](Status status) {
+      if (status == Status::ok) borrowed_nodes_.removed(path, guid_in_data);
+      if (done) done(status);
+    };
+  remove_for_certain(*this, session, full(path), guid_in_data, std::move(done));
 }
 
 void ZookeeperClient::exists(const SessionPtr& session, const std::string& path, ReplyHandler done) {
@@ -217,11 +229,9 @@ WatchId ZookeeperClient::watch(WatchTable::Kind kind, const SessionPtr& session,
     if (watches_.bytes() > kMaxWatchBytes) {
       outbox.complete(std::move(done), Status::too_many_watches);
     } else {
-      Pending pending;
-      pending.session = session;
-      pending.request = {kind == WatchTable::Kind::data ? RequestKind::get : RequestKind::list, full(path)};
+      const RequestKind request = kind == WatchTable::Kind::data ? RequestKind::get : RequestKind::list;
+      Pending pending(session, {request, full(path)}, std::move(done));
       pending.request.watch = true;
-      pending.done = std::move(done);
       pending.repeat = true;
       // The table is cleared with its session; a request of an older one must not enter it.
       if (!closed_ && session && session == monitor_.session())
@@ -284,10 +294,8 @@ std::exception_ptr ZookeeperClient::closed_error() const {
 ZookeeperClient::Load ZookeeperClient::load() const {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto open = [](const Pending& pending) { return !pending.background; };
-  const auto sent =
-      std::count_if(in_flight_.begin(), in_flight_.end(), [&](const auto& entry) { return open(entry.second); });
-  const auto waiting = std::count_if(parked_.begin(), parked_.end(), open);
-  return {static_cast<std::size_t>(sent + waiting), watches_.size(), heartbeat_.size()};
+  const auto waiting = static_cast<std::size_t>(std::count_if(parked_.begin(), parked_.end(), open));
+  return {in_flight_.count_if(open) + waiting, watches_.size(), heartbeat_.size()};
 }
 
 std::string ZookeeperClient::full(const std::string& path) const {
@@ -303,18 +311,11 @@ std::string ZookeeperClient::without_chroot(const std::string& path) const {
 // ---- RequestSender ----
 
 void ZookeeperClient::send(const SessionPtr& session, Request request, ReplyHandler done) {
-  Pending pending;
-  pending.session = session;
-  pending.request = std::move(request);
-  pending.done = std::move(done);
-  submit(std::move(pending));
+  submit({session, std::move(request), std::move(done)});
 }
 
 void ZookeeperClient::send_until_answered(const SessionPtr& session, Request request, ReplyHandler done) {
-  Pending pending;
-  pending.session = session;
-  pending.request = std::move(request);
-  pending.done = std::move(done);
+  Pending pending(session, std::move(request), std::move(done));
   pending.repeat = true;
   submit(std::move(pending));
 }
@@ -352,7 +353,7 @@ void ZookeeperClient::transmit(Pending pending, Outbox& outbox) {
   pending.sent = Clock::now();
   Status status = handle_->issue(pending.request, number);
   if (status == Status::ok) {
-    in_flight_.emplace(number, std::move(pending));
+    in_flight_.add(number, std::move(pending));
     return;
   }
   if (status == Status::connection_loss && pending.repeat) {
@@ -377,9 +378,7 @@ void ZookeeperClient::send_parked(Outbox& outbox) {
 
 void ZookeeperClient::send_unwatch(std::optional<Request> request, Outbox& outbox) {
   if (!request) return;
-  Pending pending;
-  pending.session = monitor_.session();
-  pending.request = std::move(*request);
+  Pending pending(monitor_.session(), std::move(*request), nullptr);
   pending.repeat = true;
   submit_locked(std::move(pending), outbox);
 }
@@ -391,16 +390,19 @@ void ZookeeperClient::on_reply(std::uint64_t request, Reply reply, bool proves_s
   Outbox outbox;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = in_flight_.find(request);
-    if (found == in_flight_.end()) return;  // given up on meanwhile
-    Pending pending = std::move(found->second);
-    in_flight_.erase(found);
+    auto taken = in_flight_.take(request);
+    if (!taken) return;  // given up on meanwhile
+    Pending& pending = *taken;
     if (proves_session && pending.session && !pending.session->lease().acknowledge(pending.sent, now)) {
       // The answer came after the lease had run out: the end of the session is only now being noticed.
       monitor_.tick(now);
       publish(outbox);
     }
-    if (reply.status == Status::connection_loss && handle_ && handle_->borrowed()) note_borrowed_state(outbox, now);
+    if (handle_ && handle_->borrowed() && !closed_) {
+      if (reply.status == Status::connection_loss) note_borrowed_state(outbox, now);
+      const bool proof = proves_session && !pending.session;  // see ask_for_proof()
+      if (proof && monitor_.state() != ConnectionState::connected) apply(SessionEvent::connected, now, outbox);
+    }
 
     if (pending.session && pending.session != monitor_.session())
       reply.status = closed_ ? Status::closed : Status::session_over;

@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "connection/backoff.h"
@@ -18,6 +17,7 @@
 #include "connection/client.h"
 #include "connection/fork_guard.h"
 #include "connection/heartbeat.h"
+#include "connection/in_flight.h"
 #include "connection/outbox.h"
 #include "connection/request_sender.h"
 #include "connection/server_list.h"
@@ -98,16 +98,20 @@ class ZookeeperClient final : public Client,
 
  private:
   struct Pending {
+    Pending(SessionPtr of, Request what, ReplyHandler handler)
+        : session(std::move(of)), request(std::move(what)), done(std::move(handler)) {}
+
     SessionPtr session;  // null: belongs to no session
     Request request;
     ReplyHandler done;
     bool repeat = false;      // send again after a connection loss
     bool background = false;  // a heartbeat
     WatchId watch = 0;
-    Clock::time_point sent;
+    Clock::time_point sent{};
   };
   ZookeeperClient(ConnectionOptions options, ServerList servers, bool borrowed);
 
+  CreateHandler remembering(const SessionPtr& session, const CreateSpec& spec, CreateHandler done);
   void submit(Pending pending);
   WatchId watch(WatchTable::Kind kind, const SessionPtr& session, const std::string& path, WatchHandler event,
                 ReplyHandler done);
@@ -120,6 +124,7 @@ class ZookeeperClient final : public Client,
   void send_heartbeat(Clock::time_point now, Outbox& outbox);
   void fail_overdue(Clock::time_point now, Outbox& outbox);
   void note_borrowed_state(Outbox& outbox, Clock::time_point now);
+  void ask_for_proof(Clock::time_point now);
   void apply(SessionEvent event, Clock::time_point now, Outbox& outbox);
   void publish(Outbox& outbox);
   void drop_session(const SessionPtr& session, Outbox& outbox);
@@ -153,7 +158,7 @@ class ZookeeperClient final : public Client,
   SessionMonitor monitor_;
   std::uint64_t state_number_ = 0;           // counts the states that were entered
   std::unique_ptr<ZookeeperHandle> handle_;  // null between two handles
-  std::unordered_map<std::uint64_t, Pending> in_flight_;
+  InFlight<Pending> in_flight_;
   std::deque<Pending> parked_;  // wait until connected, or for room
   WatchTable watches_;
   HeartbeatPlan heartbeat_;

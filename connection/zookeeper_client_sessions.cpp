@@ -63,8 +63,21 @@ void ZookeeperClient::apply(SessionEvent event, Clock::time_point now, Outbox& o
 void ZookeeperClient::note_borrowed_state(Outbox& outbox, Clock::time_point now) {
   const SessionEvent seen = handle_->state();
   const bool known = monitor_.state() == ConnectionState::connected;
-  if (seen == SessionEvent::expired || seen == SessionEvent::auth_failed || (seen == SessionEvent::connected) != known)
+  if (seen == SessionEvent::connected) {
+    if (!known) ask_for_proof(now);
+  } else if (seen != SessionEvent::disconnected || known) {
     apply(seen, now, outbox);
+  }
+}
+
+/// The C client reports a lost connection before its own state says so, so "connected" may be old news. An answer is
+/// not: those of the lost connection came before the report.
+void ZookeeperClient::ask_for_proof(Clock::time_point now) {
+  Pending question(nullptr, {RequestKind::exists, "/"}, nullptr);
+  question.background = true;
+  question.sent = now;
+  const std::uint64_t number = handle_->next_request();
+  if (handle_->listen_for_session_events(number) == Status::ok) in_flight_.add(number, std::move(question));
 }
 
 // ---- What follows from it ----
@@ -104,14 +117,8 @@ void ZookeeperClient::drop_session(const SessionPtr& session, Outbox& outbox) {
   // Destroyed with the outbox, not under the lock: a handler may own what calls back here when it dies.
   outbox.add([dropped = watches_.clear()] {});
   heartbeat_.clear();
-  for (auto entry = in_flight_.begin(); entry != in_flight_.end();) {
-    if (entry->second.session != session) {
-      ++entry;
-      continue;
-    }
-    outbox.complete(std::move(entry->second.done), status);
-    entry = in_flight_.erase(entry);
-  }
+  for (Pending& pending : in_flight_.take_if([&](const Pending& one) { return one.session == session; }))
+    outbox.complete(std::move(pending.done), status);
   for (Pending& pending : std::exchange(parked_, {})) outbox.complete(std::move(pending.done), status);
 }
 
@@ -141,8 +148,8 @@ void ZookeeperClient::remove_leftovers(const SessionPtr& session, Outbox& outbox
       }
       self->send_until_answered(session, {RequestKind::sync, doubt.parent}, nullptr);
       self->send_until_answered(session, {RequestKind::list, doubt.parent}, [self, session, doubt](const Reply& reply) {
-        for (const std::string& child : reply.children)
-          if (child.find(doubt.guid) != std::string::npos)
+        for (const std::string_view child : reply.children)
+          if (child.find(doubt.guid) != std::string_view::npos)
             remove_for_certain(*self, session, join(doubt.parent, child), {}, nullptr);
       });
     }
@@ -152,13 +159,11 @@ void ZookeeperClient::remove_leftovers(const SessionPtr& session, Outbox& outbox
 bool ZookeeperClient::issue_unchecked(Request request, ReplyHandler done) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!handle_ || handle_->state() != SessionEvent::connected) return false;
-  Pending pending;
-  pending.request = std::move(request);
-  pending.done = std::move(done);
+  Pending pending(nullptr, std::move(request), std::move(done));
   pending.background = true;
   const std::uint64_t number = handle_->next_request();
   if (handle_->issue(pending.request, number) != Status::ok) return false;
-  in_flight_.emplace(number, std::move(pending));
+  in_flight_.add(number, std::move(pending));
   return true;
 }
 
@@ -215,8 +220,8 @@ void ZookeeperClient::remove_borrowed_nodes() {
       continue;
     }
     issue({RequestKind::list, doubt.parent}, [issue, doubt](const Reply& reply) {
-      for (const std::string& child : reply.children)
-        if (child.find(doubt.guid) != std::string::npos)
+      for (const std::string_view child : reply.children)
+        if (child.find(doubt.guid) != std::string_view::npos)
           issue({RequestKind::remove, join(doubt.parent, child)}, nullptr);
     });
   }
@@ -330,11 +335,7 @@ void ZookeeperClient::send_heartbeat(Clock::time_point now, Outbox& outbox) {
   heartbeat_.due = now + heartbeat_.interval(monitor_.session()->timeout());
   const auto probes = heartbeat_.next_batch();
   for (const auto& [id, path] : probes) {
-    Pending pending;
-    pending.session = monitor_.session();
-    pending.request = {RequestKind::exists, path};
-    pending.background = true;
-    pending.done = [weak = weak_from_this(), id = id](const Reply& reply) {
+    const auto answered = [weak = weak_from_this(), id = id](const Reply& reply) {
       const auto self = weak.lock();
       if (!self || (reply.status != Status::no_node && reply.status != Status::ok)) return;
       std::function<void()> gone;
@@ -345,30 +346,25 @@ void ZookeeperClient::send_heartbeat(Clock::time_point now, Outbox& outbox) {
       }
       if (gone) gone();
     };
+    Pending pending(monitor_.session(), {RequestKind::exists, path}, answered);
+    pending.background = true;
     submit_locked(std::move(pending), outbox);
   }
   if (!probes.empty() && !handle_->borrowed()) return;
-  Pending pending;
-  pending.session = monitor_.session();
-  pending.request = {RequestKind::exists, "/"};
+  Pending pending(monitor_.session(), {RequestKind::exists, "/"}, nullptr);
   pending.background = true;
   if (!handle_->borrowed()) return submit_locked(std::move(pending), outbox);
   // On a borrowed handle this is also what keeps session events coming.
   const std::uint64_t number = handle_->next_request();
   pending.sent = now;
-  if (handle_->listen_for_session_events(number) == Status::ok) in_flight_.emplace(number, std::move(pending));
+  if (handle_->listen_for_session_events(number) == Status::ok) in_flight_.add(number, std::move(pending));
 }
 
 void ZookeeperClient::fail_overdue(Clock::time_point now, Outbox& outbox) {
   // A request that raced with a loss of connection may never be answered (ZOOKEEPER-2802).
   if (!monitor_.session()) return;
   const auto patience = 2 * monitor_.session()->timeout();
-  std::vector<std::uint64_t> overdue;
-  for (const auto& [number, pending] : in_flight_)
-    if (now - pending.sent > patience) overdue.push_back(number);
-  for (const std::uint64_t number : overdue) {
-    Pending pending = std::move(in_flight_.at(number));
-    in_flight_.erase(number);
+  for (Pending& pending : in_flight_.take_if([&](const Pending& one) { return now - one.sent > patience; })) {
     if (pending.repeat) {
       submit_locked(std::move(pending), outbox);
       continue;

@@ -135,7 +135,7 @@ void zkrecipes_get_done(int rc, const char* value, int length, const Stat* stat,
 
 void zkrecipes_list_done(int rc, const String_vector* names, const Stat* stat, const void* context) {
   Reply reply;
-  if (names != nullptr) reply.children.assign(names->data, names->data + names->count);
+  if (names != nullptr) reply.children = NameList(names->data, names->count);
   reply.stat = node_stat(stat);
   report(rc, std::move(reply), context);
 }

@@ -79,12 +79,12 @@ Contender describe(const std::string& node, const Reply& reply, LockMode mode, b
 }
 
 /// `holds` decides for each, given whether a writer (or any exclusive contender) stands ahead of it.
-void append_queue(Reader& reader, const std::string& path, const std::vector<std::string>& children,
+void append_queue(Reader& reader, const std::string& path, const connection::NameList& children,
                   std::optional<bool> holds, std::vector<Contender>& result) {
   bool first = true;
   bool writer_ahead = false;
   for (const recipes::NodeName& name : recipes::in_queue_order(children)) {
-    const std::string node = connection::join(path, std::string(name.name));
+    const std::string node = connection::join(path, name.name);
     const Reply reply = reader.get(node);
     if (reply.status == Status::no_node) continue;  // gone since it was listed
     const bool reads = name.kind == NodeKind::read;
@@ -92,10 +92,6 @@ void append_queue(Reader& reader, const std::string& path, const std::vector<std
     first = false;
     if (!reads) writer_ahead = true;
   }
-}
-
-bool contains(const std::vector<std::string>& names, const char* name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace
@@ -108,7 +104,7 @@ std::vector<Contender> contenders(Connection& connection, const std::string& pat
   std::vector<Contender> result;
   const Reply listing = reader.list(path);
   if (listing.status == Status::no_node) return result;
-  if (contains(listing.children, "leases") || contains(listing.children, "locks")) {
+  if (listing.children.contains("leases") || listing.children.contains("locks")) {
     const std::string leases = connection::join(path, "leases");
     const std::string locks = connection::join(path, "locks");
     append_queue(reader, leases, reader.list(leases).children, true, result);

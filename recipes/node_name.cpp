@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/node_name.h"
 
-#include <boost/uuid/random_generator.hpp>
-#include <boost/uuid/uuid_io.hpp>
 #include <charconv>
 
 namespace zkrecipes::recipes {
@@ -53,11 +51,6 @@ std::string_view trailing_sequence(std::string_view name) {
 }
 
 }  // namespace
-
-std::string make_guid() {
-  thread_local boost::uuids::random_generator generator;
-  return boost::uuids::to_string(generator());
-}
 
 std::string protected_name(const std::string& guid, NodeKind kind) {
   return "_c_" + guid + "-" + marker_of(kind);

@@ -10,9 +10,6 @@ namespace zkrecipes::recipes {
 
 enum class NodeKind { lock, read, write, lease };
 
-/// A canonical lower-case UUID.
-std::string make_guid();
-
 /// "_c_<guid>-lock-" and so on: Curator's protected names, to which the server adds the sequence number.
 std::string protected_name(const std::string& guid, NodeKind kind);
 

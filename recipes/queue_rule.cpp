@@ -6,6 +6,8 @@
 
 namespace zkrecipes::recipes {
 
+using connection::NameList;
+
 namespace {
 
 bool blocks(const NodeName& ahead, NodeKind waiter) {
@@ -20,24 +22,23 @@ bool stands_before(const NodeName& a, const NodeName& b) {
 
 }  // namespace
 
-std::vector<NodeName> in_queue_order(const std::vector<std::string>& children) {
+std::vector<NodeName> in_queue_order(const NameList& children) {
   std::vector<NodeName> queue;
   queue.reserve(children.size());
-  for (const std::string& child : children)
+  for (const std::string_view child : children)
     if (const auto node = parse_node_name(child)) queue.push_back(*node);
   std::sort(queue.begin(), queue.end(), stands_before);
   return queue;
 }
 
-Verdict judge(const std::vector<std::string>& children, const std::string& mine, NodeKind kind,
-              const std::string& guid) {
+Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, std::string_view guid) {
   // One pass without sorting or copying: with many waiters this is what a hand-over costs.
   Verdict verdict;
   const auto me = parse_node_name(mine);
   bool present = false;
   bool overflow = false;
   std::optional<NodeName> nearest;
-  for (const std::string& child : children) {
+  for (const std::string_view child : children) {
     const auto node = parse_node_name(child);
     if (!node) continue;
     overflow = overflow || node->sequence < 0;
@@ -45,7 +46,7 @@ Verdict judge(const std::vector<std::string>& children, const std::string& mine,
       present = true;
       continue;
     }
-    if (!guid.empty() && child.find(guid) != std::string::npos) verdict.strays.push_back(child);
+    if (!guid.empty() && child.find(guid) != std::string_view::npos) verdict.strays.emplace_back(child);
     if (!me || !stands_before(*node, *me) || !blocks(*node, kind)) continue;
     ++verdict.ahead;
     if (!nearest || stands_before(*nearest, *node)) nearest = node;
@@ -59,8 +60,8 @@ Verdict judge(const std::vector<std::string>& children, const std::string& mine,
   return verdict;
 }
 
-bool would_wait(const std::vector<std::string>& children, NodeKind kind) {
-  return std::any_of(children.begin(), children.end(), [&](const std::string& child) {
+bool would_wait(const NameList& children, NodeKind kind) {
+  return std::any_of(children.begin(), children.end(), [&](std::string_view child) {
     const auto node = parse_node_name(child);
     return node && blocks(*node, kind);
   });

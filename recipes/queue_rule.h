@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "connection/client.h"
 #include "recipes/node_name.h"
 
 namespace zkrecipes::recipes {
@@ -25,13 +27,13 @@ struct Verdict {
 
 /// An exclusive contender (lock, write) waits for all ahead of it and watches the nearest. A reader waits for the
 /// writers ahead of it and watches the nearest of those. Foreign children stand in nobody's way.
-Verdict judge(const std::vector<std::string>& children, const std::string& mine, NodeKind kind,
-              const std::string& guid);
+Verdict judge(const connection::NameList& children, std::string_view mine, NodeKind kind, std::string_view guid);
 
 /// Whether a newcomer of this kind would have to wait.
-bool would_wait(const std::vector<std::string>& children, NodeKind kind);
+bool would_wait(const connection::NameList& children, NodeKind kind);
 
 /// The contenders among the children, first in line first. Refers to `children`.
-std::vector<NodeName> in_queue_order(const std::vector<std::string>& children);
+std::vector<NodeName> in_queue_order(const connection::NameList& children);
+std::vector<NodeName> in_queue_order(const connection::NameList&& children) = delete;
 
 }  // namespace zkrecipes::recipes

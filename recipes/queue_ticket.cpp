@@ -9,12 +9,14 @@ namespace zkrecipes::recipes {
 
 using connection::CreatedNode;
 using connection::CreateSpec;
+using connection::NameList;
 using connection::Reply;
 using connection::SessionPtr;
 using connection::Status;
 using connection::WatchEvent;
 
-QueueTicket::QueueTicket(std::shared_ptr<connection::Client> client, QueueSpec spec, Patience patience)
+QueueTicket::QueueTicket(std::shared_ptr<connection::Client> client, std::shared_ptr<const QueueSpec> spec,
+                         Patience patience)
     : client_(std::move(client)), spec_(std::move(spec)), patience_(patience) {}
 
 // ---- Joining ----
@@ -34,14 +36,14 @@ void QueueTicket::await_session() {
   client_->await_session([self = shared_from_this()](Status status, SessionPtr session) {
     if (status == Status::ok) return self->begin(std::move(session));
     Lock lock(self->mutex_);
-    if (self->done_) self->finish(lock, {nullptr, lock_error(status, self->spec_.path, *self->client_)});
+    if (self->done_) self->finish(lock, {nullptr, lock_error(status, self->spec_->path, *self->client_)});
   });
 }
 
 void QueueTicket::begin(SessionPtr session) {
   const auto attempt = std::make_shared<Attempt>();
   attempt->session = std::move(session);
-  attempt->guid = make_guid();
+  attempt->guid = connection::make_guid();
   {
     Lock lock(mutex_);
     if (!done_) return;
@@ -66,15 +68,15 @@ void QueueTicket::begin(SessionPtr session) {
 }
 
 void QueueTicket::look_before_joining(const AttemptPtr& attempt) {
-  client_->list(attempt->session, spec_.path, [self = shared_from_this(), attempt](Reply reply) {
+  client_->list(attempt->session, spec_->path, [self = shared_from_this(), attempt](Reply reply) {
     {
       Lock lock(self->mutex_);
       if (!self->is_current(attempt)) return;
       ++self->cost_.requests;
-      if (reply.status == Status::session_over || would_wait(reply.children, self->spec_.kind))
+      if (reply.status == Status::session_over || would_wait(reply.children, self->spec_->kind))
         return self->fail(lock, attempt, nullptr);
       if (reply.status != Status::ok && reply.status != Status::no_node)
-        return self->fail(lock, attempt, lock_error(reply.status, self->spec_.path, *self->client_));
+        return self->fail(lock, attempt, lock_error(reply.status, self->spec_->path, *self->client_));
     }
     self->send_create_and_list(attempt);
   });
@@ -82,11 +84,11 @@ void QueueTicket::look_before_joining(const AttemptPtr& attempt) {
 
 void QueueTicket::send_create_and_list(const AttemptPtr& attempt) {
   CreateSpec create;
-  create.parent = spec_.path;
-  create.name = protected_name(attempt->guid, spec_.kind);
+  create.parent = spec_->path;
+  create.name = protected_name(attempt->guid, spec_->kind);
   create.guid = attempt->guid;
   create.data = client_->identity();
-  if (spec_.options.version_token) create.parent_mode = connection::CreateMode::persistent;
+  if (spec_->options.version_token) create.parent_mode = connection::CreateMode::persistent;
   {
     Lock lock(mutex_);
     if (!is_current(attempt)) return;
@@ -97,7 +99,7 @@ void QueueTicket::send_create_and_list(const AttemptPtr& attempt) {
                   [self = shared_from_this(), attempt](Status status, CreatedNode node) {
                     self->on_created(attempt, status, std::move(node));
                   });
-  client_->list(attempt->session, spec_.path, [self = shared_from_this(), attempt](Reply reply) {
+  client_->list(attempt->session, spec_->path, [self = shared_from_this(), attempt](Reply reply) {
     self->on_first_listing(attempt, std::move(reply));
   });
 }
@@ -112,7 +114,7 @@ void QueueTicket::on_created(const AttemptPtr& attempt, Status status, CreatedNo
   }
   if (!is_current(attempt)) return;
   if (status == Status::session_over) return rejoin(lock, attempt);
-  fail(lock, attempt, lock_error(status, spec_.path, *client_));
+  fail(lock, attempt, lock_error(status, spec_->path, *client_));
 }
 
 void QueueTicket::on_first_listing(const AttemptPtr& attempt, Reply reply) {
@@ -126,10 +128,8 @@ void QueueTicket::on_first_listing(const AttemptPtr& attempt, Reply reply) {
 
 void QueueTicket::decide_when_complete(Lock& lock, const AttemptPtr& attempt) {
   if (attempt->node.empty() || !attempt->listed) return;
-  const std::vector<std::string> children = std::exchange(attempt->children, {});
-  const std::string mine = connection::name_of(attempt->node);
-  for (const std::string& child : children)
-    if (child == mine) return decide(lock, attempt, children);
+  const NameList children = std::exchange(attempt->children, {});
+  if (children.contains(connection::name_of(attempt->node))) return decide(lock, attempt, children);
   // Listed before the node was there: its parents were missing, or the reply was lost.
   lock.unlock();
   list_again(attempt);
@@ -138,21 +138,21 @@ void QueueTicket::decide_when_complete(Lock& lock, const AttemptPtr& attempt) {
 // ---- Waiting ----
 
 void QueueTicket::list_again(const AttemptPtr& attempt) {
-  client_->list(attempt->session, spec_.path, [self = shared_from_this(), attempt](Reply reply) {
+  client_->list(attempt->session, spec_->path, [self = shared_from_this(), attempt](Reply reply) {
     Lock lock(self->mutex_);
     if (!self->is_current(attempt)) return;
     ++self->cost_.requests;
     attempt->parent = reply.stat;
     if (reply.status == Status::ok) return self->decide(lock, attempt, reply.children);
     if (reply.status == Status::no_node || reply.status == Status::session_over) return self->rejoin(lock, attempt);
-    self->fail(lock, attempt, lock_error(reply.status, self->spec_.path, *self->client_));
+    self->fail(lock, attempt, lock_error(reply.status, self->spec_->path, *self->client_));
   });
 }
 
-void QueueTicket::decide(Lock& lock, const AttemptPtr& attempt, const std::vector<std::string>& children) {
-  const Verdict verdict = judge(children, connection::name_of(attempt->node), spec_.kind, attempt->guid);
+void QueueTicket::decide(Lock& lock, const AttemptPtr& attempt, const NameList& children) {
+  const Verdict verdict = judge(children, connection::name_of(attempt->node), spec_->kind, attempt->guid);
   for (const std::string& stray : verdict.strays)
-    client_->remove(attempt->session, connection::join(spec_.path, stray), {}, nullptr);
+    client_->remove(attempt->session, connection::join(spec_->path, stray), {}, nullptr);
   if (!std::exchange(positioned_, true)) cost_.queue_position = verdict.ahead;
   switch (verdict.kind) {
     case Verdict::Kind::holds:
@@ -164,7 +164,7 @@ void QueueTicket::decide(Lock& lock, const AttemptPtr& attempt, const std::vecto
     case Verdict::Kind::gone:
       return rejoin(lock, attempt);
     case Verdict::Kind::overflow:
-      return fail(lock, attempt, sequence_error(spec_.path));
+      return fail(lock, attempt, sequence_error(spec_->path));
   }
 }
 
@@ -174,7 +174,7 @@ void QueueTicket::watch(Lock& lock, const AttemptPtr& attempt, const Verdict& ve
   // Under the lock, so that neither the answer nor a leave() can come before the watch is known. The client never
   // completes on this thread.
   attempt->watch = client_->watch_node(
-      attempt->session, connection::join(spec_.path, verdict.watch),
+      attempt->session, connection::join(spec_->path, verdict.watch),
       [self = shared_from_this(), attempt](WatchEvent event) { self->on_predecessor_event(attempt, event); },
       [self = shared_from_this(), attempt](const Reply& reply) { self->on_watch_set(attempt, reply); });
   if (attempt->probe == 0)
@@ -194,7 +194,7 @@ void QueueTicket::on_watch_set(const AttemptPtr& attempt, const Reply& reply) {
   Lock lock(mutex_);
   if (!is_current(attempt)) return;
   if (reply.status == Status::session_over) return rejoin(lock, attempt);
-  fail(lock, attempt, lock_error(reply.status, spec_.path, *client_));
+  fail(lock, attempt, lock_error(reply.status, spec_->path, *client_));
 }
 
 void QueueTicket::on_predecessor_event(const AttemptPtr& attempt, WatchEvent event) {
@@ -202,8 +202,8 @@ void QueueTicket::on_predecessor_event(const AttemptPtr& attempt, WatchEvent eve
   if (!is_current(attempt)) return;
   attempt->watch = 0;
   ++cost_.wakeups;
-  const bool proven = event == WatchEvent::deleted && attempt->only_one_ahead && spec_.kind == NodeKind::lock &&
-                      !spec_.options.version_token;
+  const bool proven = event == WatchEvent::deleted && attempt->only_one_ahead && spec_->kind == NodeKind::lock &&
+                      !spec_->options.version_token;
   if (proven) return grant(lock, attempt, Proof::deletion, 0);
   lock.unlock();
   list_again(attempt);
@@ -216,7 +216,7 @@ void QueueTicket::raise_version(Lock& lock, const AttemptPtr& attempt) {
   const std::int32_t parent_version = attempt->parent.version;
   lock.unlock();
   // Expects the version of the listing that granted: who was overtaken since cannot raise it.
-  client_->set(attempt->session, spec_.path, attempt->guid, parent_version,
+  client_->set(attempt->session, spec_->path, attempt->guid, parent_version,
                [self = shared_from_this(), attempt](const Reply& reply) {
                  Lock own_lock(self->mutex_);
                  if (!self->is_current(attempt)) return;
@@ -227,7 +227,7 @@ void QueueTicket::raise_version(Lock& lock, const AttemptPtr& attempt) {
                    own_lock.unlock();
                    return self->list_again(attempt);
                  }
-                 self->fail(own_lock, attempt, lock_error(reply.status, self->spec_.path, *self->client_));
+                 self->fail(own_lock, attempt, lock_error(reply.status, self->spec_->path, *self->client_));
                });
 }
 
@@ -238,9 +238,9 @@ void QueueTicket::grant(Lock& lock, const AttemptPtr& attempt, Proof proof, std:
   granted.client = client_;
   granted.session = attempt->session;
   granted.node = attempt->node;
-  granted.kind = spec_.kind;
+  granted.kind = spec_->kind;
   granted.token = {attempt->czxid, version};
-  granted.on_revoke = spec_.options.on_revoke;
+  granted.on_revoke = spec_->options.on_revoke;
   cost_.waited = Clock::now() - started_;
   granted.cost = cost_;
   attempt->node.clear();  // the hold's from now on

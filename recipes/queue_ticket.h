@@ -16,7 +16,7 @@
 
 namespace zkrecipes::recipes {
 
-/// Which queue, and as what.
+/// Which queue, and as what. Shared by the tickets of a lock.
 struct QueueSpec {
   std::string path;
   NodeKind kind = NodeKind::lock;
@@ -35,7 +35,7 @@ struct QueueSpec {
 /// creation is only reported later.
 class QueueTicket final : public Ticket, public std::enable_shared_from_this<QueueTicket> {
  public:
-  QueueTicket(std::shared_ptr<connection::Client> client, QueueSpec spec, Patience patience);
+  QueueTicket(std::shared_ptr<connection::Client> client, std::shared_ptr<const QueueSpec> spec, Patience patience);
 
   void join(OutcomeHandler done) override;
   bool leave() override;
@@ -49,7 +49,7 @@ class QueueTicket final : public Ticket, public std::enable_shared_from_this<Que
     std::string guid;
     std::string node;  // full path; empty until created
     std::int64_t czxid = 0;
-    std::vector<std::string> children;  // the listing that went out with the create
+    connection::NameList children;  // the listing that went out with the create
     bool listed = false;
     connection::NodeStat parent;  // as of the last listing
     bool only_one_ahead = false;
@@ -68,7 +68,7 @@ class QueueTicket final : public Ticket, public std::enable_shared_from_this<Que
   void on_first_listing(const AttemptPtr& attempt, connection::Reply reply);
   void decide_when_complete(Lock& lock, const AttemptPtr& attempt);
   void list_again(const AttemptPtr& attempt);
-  void decide(Lock& lock, const AttemptPtr& attempt, const std::vector<std::string>& children);
+  void decide(Lock& lock, const AttemptPtr& attempt, const connection::NameList& children);
   void watch(Lock& lock, const AttemptPtr& attempt, const Verdict& verdict);
   void on_watch_set(const AttemptPtr& attempt, const connection::Reply& reply);
   void on_predecessor_event(const AttemptPtr& attempt, connection::WatchEvent event);
@@ -81,10 +81,10 @@ class QueueTicket final : public Ticket, public std::enable_shared_from_this<Que
   void abandon(Lock& lock, const AttemptPtr& attempt);
   bool is_current(const AttemptPtr& attempt) const { return attempt_ == attempt && done_; }
   /// Readers hold together: a count of holds would order nothing among them. Their path is persistent all the same.
-  bool counts_holds() const { return spec_.options.version_token && spec_.kind != NodeKind::read; }
+  bool counts_holds() const { return spec_->options.version_token && spec_->kind != NodeKind::read; }
 
   const std::shared_ptr<connection::Client> client_;
-  const QueueSpec spec_;
+  const std::shared_ptr<const QueueSpec> spec_;
   const Patience patience_;
   const Clock::time_point started_ = Clock::now();
 

@@ -74,7 +74,7 @@ Hold ReadWriteLock::downgrade(Hold&& write) {
   // The read node takes the writer's place in line: same number, not sequential. The writer's node goes afterwards, so
   // no writer behind it can get in between.
   const recipes::Grant& writer = write.node_->grant();
-  const std::string guid = recipes::make_guid();
+  const std::string guid = connection::make_guid();
   connection::CreateSpec create;
   create.parent = path;
   create.name = recipes::protected_name(guid, NodeKind::read);

@@ -15,7 +15,7 @@ Semaphore::Semaphore(Connection& connection, std::string path, int permits, Lock
   if (options.version_token)
     throw std::invalid_argument("zkrecipes: permits are held together, so a count of holds would order nothing");
   auto client = client_of(connection);
-  const recipes::SemaphoreSpec spec{path, permits, std::move(options)};
+  const auto spec = std::make_shared<const recipes::SemaphoreSpec>(path, permits, std::move(options));
   core_ = std::make_unique<recipes::LockCore>(client, std::move(path), [client, spec](recipes::Patience patience) {
     return std::make_shared<recipes::SemaphoreTicket>(client, spec, patience);
   });

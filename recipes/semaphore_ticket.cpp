@@ -14,7 +14,8 @@ using connection::Reply;
 using connection::Status;
 using connection::WatchEvent;
 
-SemaphoreTicket::SemaphoreTicket(std::shared_ptr<connection::Client> client, SemaphoreSpec spec, Patience patience)
+SemaphoreTicket::SemaphoreTicket(std::shared_ptr<connection::Client> client, std::shared_ptr<const SemaphoreSpec> spec,
+                                 Patience patience)
     : client_(std::move(client)), spec_(std::move(spec)), patience_(patience) {}
 
 void SemaphoreTicket::join(OutcomeHandler done) {
@@ -29,15 +30,15 @@ void SemaphoreTicket::join(OutcomeHandler done) {
 }
 
 void SemaphoreTicket::look_before_joining() {
-  client_->list(client_->current_session(), leases_path(), [self = shared_from_this()](const Reply& reply) {
+  client_->list(client_->current_session(), spec_->leases, [self = shared_from_this()](const Reply& reply) {
     {
       Lock lock(self->mutex_);
       if (!self->done_) return;
       ++self->cost_.requests;
-      const bool taken = reply.children.size() >= static_cast<std::size_t>(self->spec_.permits);
+      const bool taken = reply.children.size() >= static_cast<std::size_t>(self->spec_->permits);
       if (reply.status == Status::session_over || taken) return self->fail(lock, nullptr);
       if (reply.status != Status::ok && reply.status != Status::no_node)
-        return self->fail(lock, lock_error(reply.status, self->spec_.path, *self->client_));
+        return self->fail(lock, lock_error(reply.status, self->spec_->path, *self->client_));
     }
     self->queue_up();
   });
@@ -46,8 +47,7 @@ void SemaphoreTicket::look_before_joining() {
 // ---- In line ----
 
 void SemaphoreTicket::queue_up() {
-  const auto ticket = std::make_shared<QueueTicket>(
-      client_, QueueSpec{connection::join(spec_.path, "locks"), NodeKind::lock, {}}, patience_);
+  const auto ticket = std::make_shared<QueueTicket>(client_, spec_->line, patience_);
   {
     Lock lock(mutex_);
     if (!done_) return;
@@ -93,9 +93,9 @@ void SemaphoreTicket::on_turn(const std::shared_ptr<QueueTicket>& ticket, Outcom
 // ---- At the head of the line ----
 
 void SemaphoreTicket::create_lease(const Turn& turn) {
-  const std::string guid = make_guid();
+  const std::string guid = connection::make_guid();
   CreateSpec create;
-  create.parent = leases_path();
+  create.parent = spec_->leases;
   create.name = protected_name(guid, NodeKind::lease);
   create.guid = guid;
   create.data = client_->identity();
@@ -120,7 +120,7 @@ void SemaphoreTicket::on_lease_created(const Turn& turn, Status status, CreatedN
     return;
   }
   if (status == Status::session_over) return start_anew(lock);
-  if (status != Status::ok) return fail(lock, lock_error(status, spec_.path, *client_));
+  if (status != Status::ok) return fail(lock, lock_error(status, spec_->path, *client_));
   lease_ = std::move(lease);
   if (!std::exchange(counted_too_early_, false)) return;
   lock.unlock();
@@ -128,7 +128,7 @@ void SemaphoreTicket::on_lease_created(const Turn& turn, Status status, CreatedN
 }
 
 void SemaphoreTicket::count_leases(const Turn& turn) {
-  client_->list(turn->grant().session, leases_path(),
+  client_->list(turn->grant().session, spec_->leases,
                 [self = shared_from_this(), turn](const Reply& reply) { self->on_leases_listed(turn, reply, false); });
 }
 
@@ -137,7 +137,7 @@ void SemaphoreTicket::watch_leases(const Turn& turn) {
   if (!is_current(turn)) return;
   ++cost_.requests;
   watch_ = client_->watch_children(
-      turn->grant().session, leases_path(),
+      turn->grant().session, spec_->leases,
       [self = shared_from_this(), turn](WatchEvent) {
         {
           Lock own_lock(self->mutex_);
@@ -155,15 +155,14 @@ void SemaphoreTicket::on_leases_listed(const Turn& turn, const Reply& reply, boo
   if (!is_current(turn)) return;
   if (reply.status == Status::session_over) return start_anew(lock);
   if (reply.status != Status::ok && reply.status != Status::no_node)
-    return fail(lock, lock_error(reply.status, spec_.path, *client_));
+    return fail(lock, lock_error(reply.status, spec_->path, *client_));
   if (lease_.path.empty()) {
     counted_too_early_ = true;  // the reply to the create was lost and is being looked for
     return;
   }
-  const std::string mine = connection::name_of(lease_.path);
-  const bool listed = std::find(reply.children.begin(), reply.children.end(), mine) != reply.children.end();
+  const bool listed = reply.children.contains(connection::name_of(lease_.path));
   if (watched && !listed) return start_anew(lock);  // somebody has deleted the lease
-  if (listed && reply.children.size() <= static_cast<std::size_t>(spec_.permits)) return grant(lock, turn);
+  if (listed && reply.children.size() <= static_cast<std::size_t>(spec_->permits)) return grant(lock, turn);
   if (listed && patience_ == Patience::try_once) return fail(lock, nullptr);
   if (watched && listed) return;
   lock.unlock();
@@ -182,7 +181,7 @@ void SemaphoreTicket::grant(Lock& lock, const Turn& turn) {
   granted.token = {lease_.stat.czxid, 0};
   cost_.waited = Clock::now() - started_;
   granted.cost = cost_;
-  granted.on_revoke = spec_.options.on_revoke;
+  granted.on_revoke = spec_->options.on_revoke;
   const OutcomeHandler done = std::exchange(done_, nullptr);
   stop(lock);
   done({HeldNode::make(std::move(granted)), nullptr});

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "connection/client.h"
 #include "recipes/hold.h"
@@ -13,10 +14,20 @@
 
 namespace zkrecipes::recipes {
 
+/// Shared by the tickets of a semaphore.
 struct SemaphoreSpec {
-  std::string path;
-  int permits = 1;
-  LockOptions options;
+  SemaphoreSpec(const std::string& path_, int permits_, LockOptions options_)
+      : path(path_),
+        leases(connection::join(path_, "leases")),
+        line(std::make_shared<const QueueSpec>(QueueSpec{connection::join(path_, "locks"), NodeKind::lock, {}})),
+        permits(permits_),
+        options(std::move(options_)) {}
+
+  const std::string path;
+  const std::string leases;
+  const std::shared_ptr<const QueueSpec> line;
+  const int permits;
+  const LockOptions options;
 };
 
 /// One attempt to get a permit: take the mutex under "locks", which makes us the head of the line, create a lease under
@@ -27,7 +38,8 @@ struct SemaphoreSpec {
 /// completions are outstanding.
 class SemaphoreTicket final : public Ticket, public std::enable_shared_from_this<SemaphoreTicket> {
  public:
-  SemaphoreTicket(std::shared_ptr<connection::Client> client, SemaphoreSpec spec, Patience patience);
+  SemaphoreTicket(std::shared_ptr<connection::Client> client, std::shared_ptr<const SemaphoreSpec> spec,
+                  Patience patience);
 
   void join(OutcomeHandler done) override;
   bool leave() override;
@@ -49,10 +61,9 @@ class SemaphoreTicket final : public Ticket, public std::enable_shared_from_this
   void fail(Lock& lock, std::exception_ptr error);
   void stop(Lock& lock);
   bool is_current(const Turn& turn) const { return done_ && turn_ == turn; }
-  std::string leases_path() const { return connection::join(spec_.path, "leases"); }
 
   const std::shared_ptr<connection::Client> client_;
-  const SemaphoreSpec spec_;
+  const std::shared_ptr<const SemaphoreSpec> spec_;
   const Patience patience_;
   const Clock::time_point started_ = Clock::now();
 

@@ -42,7 +42,7 @@ void SimpleTicket::begin(const SessionPtr& session) {
     Lock lock(mutex_);
     if (!done_) return;
     session_ = session;
-    guid_ = make_guid();
+    guid_ = connection::make_guid();
   }
   const auto listener = session->on_over([weak = weak_from_this(), session] {
     const auto self = weak.lock();

@@ -32,14 +32,15 @@ std::vector<std::string> lines_of(const std::string& input) {
 /// waits watches somebody ahead.
 void node_names(const std::string& input) {
   const std::vector<std::string> children = lines_of(input);
-  const auto queue = recipes::in_queue_order(children);
+  const connection::NameList listing = children;
+  const auto queue = recipes::in_queue_order(listing);
   promise(queue.size() <= children.size(), "more contenders than children");
   for (std::size_t i = 1; i < queue.size(); ++i)
     promise(queue[i - 1].sequence <= queue[i].sequence, "the queue is out of order");
   int holders = 0;
   for (const auto& node : queue) {
     const std::string mine(node.name);
-    const auto verdict = recipes::judge(children, mine, recipes::NodeKind::lock, "");
+    const auto verdict = recipes::judge(listing, mine, recipes::NodeKind::lock, "");
     using Kind = recipes::Verdict::Kind;
     promise(verdict.kind != Kind::gone, "a child of the listing is gone");
     if (verdict.kind == Kind::holds) ++holders;
@@ -47,7 +48,7 @@ void node_names(const std::string& input) {
       promise(verdict.ahead > 0 && !verdict.watch.empty(), "waits for nobody");
       promise(verdict.watch != mine, "waits for itself");
     }
-    (void)recipes::judge(children, mine, recipes::NodeKind::read, mine.substr(0, 8));
+    (void)recipes::judge(listing, mine, recipes::NodeKind::read, mine.substr(0, 8));
   }
   bool twice = false;  // no server lists a name twice
   for (std::size_t i = 0; i < children.size(); ++i)

@@ -135,14 +135,16 @@ TEST(QueueRuleTest, ADowngrade_KeepsWritersOutAndLetsReadersIn) {
 }
 
 TEST(QueueRuleTest, Ties_AreOrderedTheSameForEverybody) {
-  const std::vector<std::string> queue{name(NodeKind::write, 4, "a"), name(NodeKind::read, 4, "b")};
-  std::vector<std::string> reversed(queue.rbegin(), queue.rend());
+  const std::string first = name(NodeKind::write, 4, "a");
+  const std::string second = name(NodeKind::read, 4, "b");
+  const connection::NameList listing{first, second};
+  const connection::NameList reversed{second, first};
   const auto names = [](const std::vector<NodeName>& nodes) {
     std::vector<std::string> result;
     for (const NodeName& node : nodes) result.emplace_back(node.name);
     return result;
   };
-  EXPECT_EQ(names(in_queue_order(queue)), names(in_queue_order(reversed)));
+  EXPECT_EQ(names(in_queue_order(listing)), names(in_queue_order(reversed)));
 }
 
 TEST(QueueRuleTest, InAnyQueue_ExactlyOneHoldsAndTheOthersFormAChain) {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace zkrecipes::connection {
+
+/// A canonical lower-case random UUID. Not drawn twice, also not by parent and child of a fork.
+std::string make_guid();
+
+}  // namespace zkrecipes::connection

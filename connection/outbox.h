@@ -16,10 +16,10 @@ class Outbox {
  public:
   void add(std::function<void()> task) { items_.emplace_back(std::move(task)); }
 
-  void complete(ReplyHandler done, Reply reply) {
+  void complete(ReplyHandler&& done, Reply&& reply) {
     if (done) items_.emplace_back(std::move(done), std::move(reply));
   }
-  void complete(ReplyHandler done, Status status) {
+  void complete(ReplyHandler&& done, Status status) {
     Reply reply;
     reply.status = status;
     complete(std::move(done), std::move(reply));
@@ -41,7 +41,7 @@ class Outbox {
   /// A task, or a completion with its reply.
   struct Item {
     explicit Item(std::function<void()> due) : task(std::move(due)) {}
-    Item(ReplyHandler handler, Reply answer) : done(std::move(handler)), reply(std::move(answer)) {}
+    Item(ReplyHandler&& handler, Reply&& answer) : done(std::move(handler)), reply(std::move(answer)) {}
     void operator()() {
       if (task)
         task();

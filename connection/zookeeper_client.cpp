@@ -324,7 +324,7 @@ void ZookeeperClient::run_after(std::chrono::milliseconds delay, std::function<v
   loop_.post_at(Clock::now() + delay, std::move(task));
 }
 
-void ZookeeperClient::submit(Pending pending) {
+void ZookeeperClient::submit(Pending&& pending) {
   Outbox outbox;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -333,7 +333,7 @@ void ZookeeperClient::submit(Pending pending) {
   outbox.post_to(loop_);
 }
 
-void ZookeeperClient::submit_locked(Pending pending, Outbox& outbox) {
+void ZookeeperClient::submit_locked(Pending&& pending, Outbox& outbox) {
   if (closed_) return outbox.complete(std::move(pending.done), Status::closed);
   if (!pending.session || pending.session != monitor_.session())
     return outbox.complete(std::move(pending.done), Status::session_over);
@@ -346,7 +346,7 @@ void ZookeeperClient::submit_locked(Pending pending, Outbox& outbox) {
     transmit(std::move(pending), outbox);
 }
 
-void ZookeeperClient::transmit(Pending pending, Outbox& outbox) {
+void ZookeeperClient::transmit(Pending&& pending, Outbox& outbox) {
   // One that had to be repeated would take away what somebody has begun to wait for meanwhile.
   if (watches_.is_wanted(pending.request)) return outbox.complete(std::move(pending.done), Status::ok);
   const std::uint64_t number = handle_->next_request();

@@ -112,13 +112,13 @@ class ZookeeperClient final : public Client,
   ZookeeperClient(ConnectionOptions options, ServerList servers, bool borrowed);
 
   CreateHandler remembering(const SessionPtr& session, const CreateSpec& spec, CreateHandler done);
-  void submit(Pending pending);
+  void submit(Pending&& pending);
   WatchId watch(WatchTable::Kind kind, const SessionPtr& session, const std::string& path, WatchHandler event,
                 ReplyHandler done);
 
   // All of these: mutex_ is held.
-  void submit_locked(Pending pending, Outbox& outbox);
-  void transmit(Pending pending, Outbox& outbox);
+  void submit_locked(Pending&& pending, Outbox& outbox);
+  void transmit(Pending&& pending, Outbox& outbox);
   void send_parked(Outbox& outbox);
   void send_unwatch(std::optional<Request> request, Outbox& outbox);
   void send_heartbeat(Clock::time_point now, Outbox& outbox);

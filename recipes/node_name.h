@@ -13,6 +13,9 @@ enum class NodeKind { lock, read, write, lease };
 /// "_c_<guid>-lock-" and so on: Curator's protected names, to which the server adds the sequence number.
 std::string protected_name(const std::string& guid, NodeKind kind);
 
+/// Whether protected_name() of this guid made the name.
+bool is_protected_by(std::string_view name, std::string_view guid);
+
 /// What a child of a lock path says about itself, be it ours or a peer's. Refers to the text it was parsed from.
 struct NodeName {
   std::string_view name;

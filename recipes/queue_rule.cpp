@@ -46,7 +46,7 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
       present = true;
       continue;
     }
-    if (!guid.empty() && child.find(guid) != std::string_view::npos) verdict.strays.emplace_back(child);
+    if (!guid.empty() && is_protected_by(child, guid)) verdict.strays.emplace_back(child);
     if (!me || !stands_before(*node, *me) || !blocks(*node, kind)) continue;
     ++verdict.ahead;
     if (!nearest || stands_before(*nearest, *node)) nearest = node;

@@ -128,11 +128,15 @@ void QueueTicket::on_first_listing(const AttemptPtr& attempt, Reply reply) {
 
 void QueueTicket::decide_when_complete(Lock& lock, const AttemptPtr& attempt) {
   if (attempt->node.empty() || !attempt->listed) return;
-  const NameList children = std::exchange(attempt->children, {});
-  if (children.contains(connection::name_of(attempt->node))) return decide(lock, attempt, children);
+  const Verdict verdict = judge_place(attempt, std::exchange(attempt->children, {}));
+  if (verdict.kind != Verdict::Kind::gone) return act_on(lock, attempt, verdict);
   // Listed before the node was there: its parents were missing, or the reply was lost.
   lock.unlock();
   list_again(attempt);
+}
+
+Verdict QueueTicket::judge_place(const AttemptPtr& attempt, const NameList& children) const {
+  return judge(children, connection::name_of(attempt->node), spec_->kind, attempt->guid);
 }
 
 // ---- Waiting ----
@@ -143,14 +147,13 @@ void QueueTicket::list_again(const AttemptPtr& attempt) {
     if (!self->is_current(attempt)) return;
     ++self->cost_.requests;
     attempt->parent = reply.stat;
-    if (reply.status == Status::ok) return self->decide(lock, attempt, reply.children);
+    if (reply.status == Status::ok) return self->act_on(lock, attempt, self->judge_place(attempt, reply.children));
     if (reply.status == Status::no_node || reply.status == Status::session_over) return self->rejoin(lock, attempt);
     self->fail(lock, attempt, lock_error(reply.status, self->spec_->path, *self->client_));
   });
 }
 
-void QueueTicket::decide(Lock& lock, const AttemptPtr& attempt, const NameList& children) {
-  const Verdict verdict = judge(children, connection::name_of(attempt->node), spec_->kind, attempt->guid);
+void QueueTicket::act_on(Lock& lock, const AttemptPtr& attempt, const Verdict& verdict) {
   for (const std::string& stray : verdict.strays)
     client_->remove(attempt->session, connection::join(spec_->path, stray), {}, nullptr);
   if (!std::exchange(positioned_, true)) cost_.queue_position = verdict.ahead;

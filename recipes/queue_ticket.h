@@ -68,7 +68,8 @@ class QueueTicket final : public Ticket, public std::enable_shared_from_this<Que
   void on_first_listing(const AttemptPtr& attempt, connection::Reply reply);
   void decide_when_complete(Lock& lock, const AttemptPtr& attempt);
   void list_again(const AttemptPtr& attempt);
-  void decide(Lock& lock, const AttemptPtr& attempt, const connection::NameList& children);
+  Verdict judge_place(const AttemptPtr& attempt, const connection::NameList& children) const;
+  void act_on(Lock& lock, const AttemptPtr& attempt, const Verdict& verdict);
   void watch(Lock& lock, const AttemptPtr& attempt, const Verdict& verdict);
   void on_watch_set(const AttemptPtr& attempt, const connection::Reply& reply);
   void on_predecessor_event(const AttemptPtr& attempt, connection::WatchEvent event);

@@ -171,6 +171,8 @@ TEST_F(Ensemble, LeasesAreOverBeforeTheLeaderExpiresSessionsWhoseFollowerWasKill
     const SyncClient client(connect(options_by_proxy({follower}, kTimeout)));
     const auto node = client.create(queue_node("/lock"));
     each.session = client.session();
+    // A follower may answer before the leader shows the node.
+    ASSERT_TRUE(wait_for([&] { return witness.exists(node.path).status == Status::ok; }));
     ReplyAnswer set;
     witness.client().watch_node(
         witness.session(), node.path,

@@ -27,6 +27,16 @@ TEST(NodeNameTest, ProtectedNames_AreCurators) {
   EXPECT_EQ(protected_name(kUuid, NodeKind::lease), prefix + "lease-");
 }
 
+TEST(NodeNameTest, AProtectedName_IsKnownByItsWholeGuidOnly) {
+  const std::string name = protected_name(kUuid, NodeKind::lock) + "0000000042";
+  EXPECT_TRUE(is_protected_by(name, kUuid));
+  EXPECT_FALSE(is_protected_by(name, std::string(kUuid).substr(0, 35)));
+  EXPECT_FALSE(is_protected_by(name, std::string(kUuid).substr(1)));
+  EXPECT_FALSE(is_protected_by(std::string(kUuid) + "-lock-0000000042", kUuid));
+  EXPECT_FALSE(is_protected_by(std::string("_c_") + kUuid, kUuid));
+  EXPECT_FALSE(is_protected_by("", kUuid));
+}
+
 TEST(NodeNameTest, OwnNames_AreReadBack) {
   for (const NodeKind kind : {NodeKind::lock, NodeKind::read, NodeKind::write, NodeKind::lease})
     expect_parsed(protected_name(kUuid, kind) + "0000000042", kind, 42, "0000000042");

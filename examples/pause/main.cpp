@@ -8,10 +8,10 @@
 
 #include "examples/pause/chart.h"
 #include "examples/pause/scenario.h"
-#include "examples/pause/store.h"
 #include "examples/pause/writer.h"
 #include "examples/support/crew.h"
 #include "examples/support/program.h"
+#include "examples/support/store.h"
 
 namespace {
 
@@ -65,7 +65,7 @@ bool play_role(examples::Program& program, const std::string& role) {
     run_writer(program, pause_example::WriterSpec::decode(words));
   } else {
     words >> variant;
-    pause_example::serve_store(variant == "fenced");
+    examples::serve_store(variant == "fenced");
   }
   return true;
 }

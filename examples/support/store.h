@@ -4,7 +4,7 @@
 #include <string>
 #include <zkrecipes/fencing_token.h>
 
-namespace pause_example {
+namespace examples {
 
 /// The service that owns the data: one number. Serves on a port of 127.0.0.1, which it prints, until it is ended.
 /// `fenced`: whether it looks at the tokens that come with the writes.
@@ -22,4 +22,4 @@ class StoreClient {
   const std::string port_;
 };
 
-}  // namespace pause_example
+}  // namespace examples

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "examples/pause/store.h"
+#include "examples/support/store.h"
 
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <zkrecipes/fencing_gate.h>
 
-namespace pause_example {
+namespace examples {
 
 using boost::asio::ip::tcp;
 
@@ -72,4 +72,4 @@ bool StoreClient::write(int value, zkrecipes::FencingToken token) const {
   throw std::runtime_error("the store says: " + reply);
 }
 
-}  // namespace pause_example
+}  // namespace examples

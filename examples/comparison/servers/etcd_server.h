@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "examples/comparison/servers/server_process.h"
+
+namespace comparison {
+
+/// An etcd cluster of one.
+class EtcdServer {
+ public:
+  EtcdServer();
+
+  const std::string& endpoint() const noexcept { return process_.endpoint(); }
+  void crash_and_restart() { process_.restart(); }
+
+ private:
+  ServerProcess process_;
+};
+
+}  // namespace comparison

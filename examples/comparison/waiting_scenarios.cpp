@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "examples/comparison/waiting_scenarios.h"
+
+#include <algorithm>
+#include <list>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "examples/comparison/locks/polling.h"
+
+namespace comparison {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kWakeUps = 11;
+constexpr int kRounds = 3;
+constexpr int kWaiters = 4;
+constexpr std::chrono::milliseconds kUntilItWaits{100};
+constexpr std::chrono::seconds kCountingTime{3};
+
+void note_token(const Reply& granted, Waiting& waiting) {
+  if (granted.detail != "-") waiting.tokens.push_back(std::stoll(granted.detail));
+}
+
+/// Two contenders hand the lock to each other.
+void measure_wake_ups(const Trial& trial, Waiting& waiting) {
+  Contender one(trial.contender_with_time("waiting"));
+  Contender other(trial.contender_with_time("waiting"));
+  Contender* holder = &one;
+  Contender* waiter = &other;
+  note_token(holder->ask("acquire", "granted"), waiting);
+  // At any moment between two questions of one who polls.
+  std::minstd_rand random(std::random_device{}());
+  std::uniform_real_distribution<double> phase(0, 1);
+  for (int i = 0; i < kWakeUps; ++i) {
+    waiter->send("acquire");
+    std::this_thread::sleep_for(kUntilItWaits + kPollInterval * phase(random));
+    const Reply released = holder->ask("release", "released");
+    const Reply granted = waiter->await("granted");
+    note_token(granted, waiting);
+    waiting.wake_ups.emplace_back(granted.at - released.at);
+    std::swap(holder, waiter);
+  }
+  holder->ask("release", "released");
+}
+
+/// Some queue up one after the other behind a holder; each holds for a moment.
+void observe_order(const Trial& trial, Waiting& waiting) {
+  Contender holder(trial.contender_with_time("waiting"));
+  std::list<Contender> waiters;
+  for (int i = 0; i < kWaiters; ++i) waiters.emplace_back(trial.contender_with_time("waiting"));
+  for (int round = 0; round < kRounds; ++round) {
+    note_token(holder.ask("acquire", "granted"), waiting);
+    for (Contender& waiter : waiters) {
+      waiter.send("turn");
+      std::this_thread::sleep_for(kUntilItWaits);
+    }
+    holder.ask("release", "released");
+    std::vector<std::pair<Reply, int>> served;
+    int number = 0;
+    for (Contender& waiter : waiters) {
+      served.emplace_back(waiter.await("granted"), number++);
+      waiter.await("released");
+    }
+    std::sort(served.begin(), served.end(), [](const auto& a, const auto& b) { return a.first.at < b.first.at; });
+    waiting.rounds.emplace_back();
+    for (const auto& [granted, who] : served) {
+      note_token(granted, waiting);
+      waiting.rounds.back().push_back(who);
+    }
+  }
+}
+
+/// What `count` grows by per second, from now on.
+template <class Count>
+double rate(Count&& count) {
+  const auto begin = Clock::now();
+  const long before = count();
+  std::this_thread::sleep_for(kCountingTime);
+  const long after = count();
+  const std::chrono::duration<double> seconds = Clock::now() - begin;
+  return static_cast<double>(after - before) / seconds.count();
+}
+
+/// As counted by the waiter; or by the servers, as the difference that the waiter makes.
+void count_requests(const Trial& trial, Waiting& waiting) {
+  const auto counted_by_servers = [&] { return trial.service.requests_received().value_or(0); };
+  Contender holder(trial.contender_with_time("requests"));
+  holder.ask("acquire", "granted");
+  const bool servers_count = trial.service.requests_received().has_value();
+  const double without = servers_count ? rate(counted_by_servers) : 0;
+  Contender waiter(trial.contender_with_time("requests"));
+  waiter.send("acquire");
+  std::this_thread::sleep_for(kUntilItWaits);
+  if (servers_count)
+    waiting.requests_per_second = rate(counted_by_servers) - without;
+  else if (waiter.ask("requests", "requests").detail != "-")
+    waiting.requests_per_second = rate([&] { return std::stol(waiter.ask("requests", "requests").detail); });
+}
+
+}  // namespace
+
+Waiting watch_waiting(const Trial& trial) {
+  Waiting waiting;
+  measure_wake_ups(trial, waiting);
+  observe_order(trial, waiting);
+  count_requests(trial, waiting);
+  return waiting;
+}
+
+}  // namespace comparison

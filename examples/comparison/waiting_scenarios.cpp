@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kWakeUps = 11;
+constexpr int kWakeUps = 15;
 constexpr int kRounds = 3;
 constexpr int kWaiters = 4;
 constexpr std::chrono::milliseconds kUntilItWaits{100};

@@ -25,6 +25,9 @@ PostgresSession::PostgresSession(const std::string& endpoint) : settings_(settin
 
 bool PostgresSession::connect() {
   connection_.reset(PQconnectdb(settings_.c_str()));
+  // A server that goes down says so on the way, and libpq would print it.
+  PQsetNoticeProcessor(
+      connection_.get(), [](void*, const char*) {}, nullptr);
   return PQstatus(connection_.get()) == CONNECTION_OK;
 }
 

@@ -58,7 +58,8 @@ void PostgresServer::initialise() {
       process_.wrapped({find_program("initdb", kPackage), "-D", process_.folder() / "data", "-U", "postgres",
                         "--auth=trust", "--locale=C", "--encoding=UTF8", "--no-sync", "--no-instructions"}),
       options);
-  if (initdb.wait(kPatience) != 0) throw std::runtime_error("PostgreSQL's initdb cannot make its data folder");
+  if (initdb.wait(kPatience) != 0)
+    throw std::runtime_error("PostgreSQL's initdb fails. " + end_of_log(options.log_file));
 }
 
 }  // namespace comparison

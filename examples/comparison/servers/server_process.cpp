@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <fstream>
 #include <pwd.h>
@@ -44,6 +45,19 @@ std::string find_program(const std::string& name, const std::string& package) {
                            ").\nOr leave the rows that need it out: --rows");
 }
 
+std::string end_of_log(const fs::path& file) {
+  constexpr std::size_t kLines = 8;
+  std::ifstream log(file);
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(log, line);) {
+    lines.push_back(line);
+    if (lines.size() > kLines) lines.pop_front();
+  }
+  std::string text = "The end of its log:\n";
+  for (const std::string& line : lines) text += "  " + line + "\n";
+  return text;
+}
+
 ServerProcess::ServerProcess(Settings settings) : settings_(std::move(settings)) {
   if (settings_.user.empty()) return;
   const passwd* const user = ::getpwnam(settings_.user.c_str());
@@ -53,7 +67,7 @@ ServerProcess::ServerProcess(Settings settings) : settings_(std::move(settings))
 }
 
 std::vector<std::string> ServerProcess::wrapped(std::vector<std::string> command) const {
-  std::vector<std::string> all{"setpriv", "--pdeathsig", std::to_string(settings_.end_signal)};
+  std::vector<std::string> all{"setpriv", "--pdeathsig", ::sigabbrev_np(settings_.end_signal)};
   if (!settings_.user.empty())
     all.insert(all.end(), {"--reuid", settings_.user, "--regid", settings_.user, "--clear-groups"});
   std::move(command.begin(), command.end(), std::back_inserter(all));
@@ -67,13 +81,12 @@ void ServerProcess::start() {
     endpoint_ = "127.0.0.1:" + std::to_string(port_);
     if (try_start()) return;
   }
-  throw std::runtime_error(settings_.name + " does not start. The end of its log:\n" + last_log_lines());
+  throw std::runtime_error(settings_.name + " does not start. " + end_of_log(folder() / "log"));
 }
 
 void ServerProcess::restart() {
   crash();
-  if (!try_start())
-    throw std::runtime_error(settings_.name + " does not come back. The end of its log:\n" + last_log_lines());
+  if (!try_start()) throw std::runtime_error(settings_.name + " does not come back. " + end_of_log(folder() / "log"));
 }
 
 bool ServerProcess::try_start() {
@@ -88,19 +101,6 @@ bool ServerProcess::try_start() {
   }
   process_.reset();
   return false;
-}
-
-std::string ServerProcess::last_log_lines() const {
-  constexpr std::size_t kLines = 8;
-  std::ifstream log(folder() / "log");
-  std::deque<std::string> lines;
-  for (std::string line; std::getline(log, line);) {
-    lines.push_back(line);
-    if (lines.size() > kLines) lines.pop_front();
-  }
-  std::string text;
-  for (const std::string& line : lines) text += "  " + line + "\n";
-  return text;
 }
 
 }  // namespace comparison

@@ -15,6 +15,9 @@ namespace comparison {
 /// Where a program is: in PATH, or where Debian keeps PostgreSQL. Throws std::runtime_error that says what to install.
 std::string find_program(const std::string& name, const std::string& package);
 
+/// For error messages.
+std::string end_of_log(const std::filesystem::path& file);
+
 /// A server program with a folder for its data, that dies and comes back at the same port. Ends with this object, with
 /// the thread that started it (even if this program is killed), and on Ctrl-C.
 class ServerProcess {
@@ -42,7 +45,6 @@ class ServerProcess {
 
  private:
   bool try_start();
-  std::string last_log_lines() const;
 
   // constant after construction
   const Settings settings_;

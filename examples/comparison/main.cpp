@@ -115,6 +115,7 @@ int main(int argc, char** argv) {
   return program.run(argc, argv, [&] {
     if (play_role(role)) return;
     const auto designs = chosen(keys);
+    for (const Design* design : designs) check_programs(*design);
     if (!program.given_servers().empty()) program.connect("check");  // says so if nobody answers
     std::vector<RowResult> rows;
     for (const Design* design : designs)

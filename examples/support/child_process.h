@@ -11,8 +11,9 @@
 namespace examples {
 
 struct ChildOptions {
-  int end_signal = SIGTERM;  ///< asks it to end; some servers take another one to mean "at once"
-  std::string log_file;      ///< if not empty: takes standard output and error, so that read_line() finds nothing
+  int end_signal =
+      SIGTERM;           ///< asks it to end; some servers take another one to mean "at once". 0: ends soon by itself
+  std::string log_file;  ///< if not empty: takes standard output and error, so that read_line() finds nothing
 };
 
 /// A process that this program has started, with pipes to its standard input and from its standard output. Destroyed:

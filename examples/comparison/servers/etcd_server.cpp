@@ -10,7 +10,7 @@ namespace {
 ServerProcess::Settings settings() {
   ServerProcess::Settings settings;
   settings.name = "etcd";
-  const std::string program = find_program("etcd", "etcd-server");
+  const std::string program = EtcdServer::program();
   // It would not listen for peers if it could be told so; this port stays with it, for it is part of the data.
   const std::string peers = "http://127.0.0.1:" + std::to_string(free_port());
   settings.command = [program, peers](int port, const std::filesystem::path& folder) {
@@ -34,6 +34,10 @@ ServerProcess::Settings settings() {
 }
 
 }  // namespace
+
+std::string EtcdServer::program() {
+  return find_program("etcd", "etcd-server");
+}
 
 EtcdServer::EtcdServer() : process_(settings()) {
   process_.start();

@@ -12,6 +12,7 @@ class EtcdServer {
  public:
   EtcdServer();
 
+  static std::string program();  ///< where it is; throws std::runtime_error that says what to install
   const std::string& endpoint() const noexcept { return process_.endpoint(); }
   void crash_and_restart() { process_.restart(); }
 

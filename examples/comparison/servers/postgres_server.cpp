@@ -18,7 +18,7 @@ ServerProcess::Settings settings() {
   settings.name = "PostgreSQL";
   // "Immediate shutdown": a crash in all but that it also ends its own children.
   settings.end_signal = SIGQUIT;
-  const std::string program = find_program("postgres", kPackage);
+  const std::string program = PostgresServer::program();
   if (::geteuid() == 0) settings.user = "postgres";
   settings.command = [program](int port, const std::filesystem::path& folder) {
     return std::vector<std::string>{program,
@@ -42,6 +42,10 @@ ServerProcess::Settings settings() {
 
 }  // namespace
 
+std::string PostgresServer::program() {
+  return find_program("postgres", kPackage);
+}
+
 PostgresServer::PostgresServer() : process_(settings()) {
   initialise();
   process_.start();
@@ -52,7 +56,7 @@ PostgresServer::PostgresServer() : process_(settings()) {
 
 void PostgresServer::initialise() {
   examples::ChildOptions options;
-  options.end_signal = SIGKILL;
+  options.end_signal = 0;  // interrupted, it would leave shared memory behind; and it takes less than a second
   options.log_file = process_.folder() / "initdb.log";
   examples::ChildProcess initdb(
       process_.wrapped({find_program("initdb", kPackage), "-D", process_.folder() / "data", "-U", "postgres",

@@ -12,6 +12,7 @@ class PostgresServer {
  public:
   PostgresServer();
 
+  static std::string program();  ///< where it is; throws std::runtime_error that says what to install
   const std::string& endpoint() const noexcept { return process_.endpoint(); }
   /// At once and without goodbye; comes back after recovery from its log.
   void crash_and_restart() { process_.restart(); }

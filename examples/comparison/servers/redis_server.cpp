@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kPatience{20};
 ServerProcess::Settings settings(const std::string& replica_of) {
   ServerProcess::Settings settings;
   settings.name = "Redis";
-  const std::string program = find_program("redis-server", "redis-server");
+  const std::string program = RedisServer::program();
   settings.command = [program, replica_of](int port, const std::filesystem::path& folder) {
     std::vector<std::string> command{
         program,  "--bind", "127.0.0.1",    "--port", std::to_string(port),         "--dir", folder,
@@ -30,6 +30,10 @@ ServerProcess::Settings settings(const std::string& replica_of) {
 }
 
 }  // namespace
+
+std::string RedisServer::program() {
+  return find_program("redis-server", "redis-server");
+}
 
 RedisServer::RedisServer(const std::string& replica_of) : process_(settings(replica_of)) {
   process_.start();

@@ -13,6 +13,7 @@ class RedisServer {
  public:
   explicit RedisServer(const std::string& replica_of = {});
 
+  static std::string program();  ///< where it is; throws std::runtime_error that says what to install
   const std::string& endpoint() const noexcept { return process_.endpoint(); }
   void crash() { process_.crash(); }
   void restart() { process_.restart(); }

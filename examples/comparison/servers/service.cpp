@@ -95,12 +95,26 @@ class RedisFive : public Service {
   std::array<RedisServer, 5> servers_;
 };
 
+bool is_postgres(const Design& design) {
+  return design.key.rfind("pg-", 0) == 0;
+}
+
+bool is_redis(const Design& design) {
+  return design.key.rfind("red", 0) == 0;
+}
+
 }  // namespace
 
+void check_programs(const Design& design) {
+  if (is_postgres(design)) PostgresServer::program();
+  if (is_redis(design)) RedisServer::program();
+  if (design.key == "etcd") EtcdServer::program();
+}
+
 std::unique_ptr<Service> start_service(const Design& design, const std::string& zookeeper_servers) {
-  if (design.key.rfind("pg-", 0) == 0) return std::make_unique<RestartedServer<PostgresServer>>();
-  if (design.key.rfind("redis-", 0) == 0) return std::make_unique<RedisPair>();
+  if (is_postgres(design)) return std::make_unique<RestartedServer<PostgresServer>>();
   if (design.key == "redlock") return std::make_unique<RedisFive>();
+  if (is_redis(design)) return std::make_unique<RedisPair>();
   if (design.key == "etcd") return std::make_unique<RestartedServer<EtcdServer>>();
   if (!zookeeper_servers.empty()) return std::make_unique<ForeignZookeeper>(zookeeper_servers);
   return std::make_unique<Zookeeper>();

@@ -27,6 +27,9 @@ class Service {
   virtual std::optional<long> requests_received() { return std::nullopt; }
 };
 
+/// Throws std::runtime_error that says what to install if start_service() would miss a program.
+void check_programs(const Design& design);
+
 /// `zookeeper_servers`: use these instead of starting one; may be empty.
 std::unique_ptr<Service> start_service(const Design& design, const std::string& zookeeper_servers);
 

@@ -60,7 +60,7 @@ RowResult try_out(const Design& design, const std::string& zookeeper_servers, st
   }
   row.waiting = watch_waiting(trial);
   say(design.key, "waiting: woken by " + describe_waking(row.waiting) + " after " + describe_delay(row.waiting) +
-                      ", order " + describe_order(row.waiting));
+                      ", rounds in order: " + describe_order(row.waiting));
   row.failure = fail_servers(trial);  // last, for some do not come back
   say(design.key, "servers fail: " + describe(row.failure));
   return row;

@@ -24,12 +24,10 @@ Milliseconds median(std::vector<Milliseconds> values) {
   return values[values.size() / 2];
 }
 
-/// Who asks learns of a release half an interval later, on average. Who is granted the lock much sooner than that has
-/// been told, and what it sends is to keep a lease alive.
-bool is_told(const Waiting& waiting) {
-  constexpr double kSmallPart = 0.15;
-  const double per_millisecond = waiting.requests_per_second.value_or(0) / 1000;
-  return median(waiting.wake_ups).count() * per_millisecond < kSmallPart;
+/// Both send what keeps a lease alive, if there is one; only one who polls sends more while it waits.
+bool polls(const Waiting& waiting) {
+  constexpr double kNoise = 2;
+  return waiting.requests_per_second > waiting.requests_per_second_holding + kNoise;
 }
 
 bool came_in_order(const std::vector<int>& served) {
@@ -67,8 +65,8 @@ std::string describe(const Failure& failure) {
 }
 
 std::string describe_waking(const Waiting& waiting) {
-  if (waiting.wake_ups.empty() || !waiting.requests_per_second) return "unknown";
-  return is_told(waiting) ? "event" : "polling";
+  if (!waiting.requests_per_second) return "unknown";
+  return polls(waiting) ? "polling" : "event";
 }
 
 std::string describe_delay(const Waiting& waiting) {
@@ -79,12 +77,14 @@ std::string describe_delay(const Waiting& waiting) {
 }
 
 std::string describe_order(const Waiting& waiting) {
-  const auto broken =
-      std::find_if_not(waiting.rounds.begin(), waiting.rounds.end(), [](const auto& r) { return came_in_order(r); });
-  if (broken == waiting.rounds.end()) return "kept, " + std::to_string(waiting.rounds.size()) + " rounds";
-  std::string order;
-  for (const int who : *broken) order += " " + std::to_string(who + 1);
-  return "not kept:" + order;
+  const auto& rounds = waiting.rounds;
+  const auto kept = std::count_if(rounds.begin(), rounds.end(), came_in_order);
+  std::string text = std::to_string(kept) + " of " + std::to_string(rounds.size());
+  const auto broken = std::find_if_not(rounds.begin(), rounds.end(), came_in_order);
+  if (broken == rounds.end()) return text;
+  text += " (once";
+  for (const int who : *broken) text += " " + std::to_string(who + 1);
+  return text + ")";
 }
 
 std::string describe_token(const Waiting& waiting) {

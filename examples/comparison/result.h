@@ -39,6 +39,7 @@ struct Waiting {
   std::vector<std::vector<int>> rounds;       ///< in each, who was served; they had come as 0, 1, 2 ...
   std::vector<std::int64_t> tokens;           ///< in order of the grants; empty if there are none
   std::optional<double> requests_per_second;  ///< of one who waits
+  double requests_per_second_holding = 0;     ///< of one who holds: what keeps a lease alive
 };
 
 struct RowResult {

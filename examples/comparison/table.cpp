@@ -10,7 +10,7 @@ namespace comparison {
 std::vector<Table> make_tables(const std::vector<RowResult>& rows) {
   Table faults{"When something fails", {"lock", "holder killed", "holder paused", "their updates", "servers fail"}, {}};
   Table waiting{"While one waits",
-                {"lock", "woken by", "release to grant, median", "order of arrival", "token", "requests/s"},
+                {"lock", "woken by", "release to grant, median", "rounds in order", "token", "requests/s"},
                 {}};
   for (const RowResult& row : rows) {
     faults.rows.push_back({row.title, describe(row.death), describe_holders(row.pause), describe_update(row.pause),

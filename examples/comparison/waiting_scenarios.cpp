@@ -2,6 +2,7 @@
 #include "examples/comparison/waiting_scenarios.h"
 
 #include <algorithm>
+#include <functional>
 #include <list>
 #include <random>
 #include <thread>
@@ -17,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kWakeUps = 15;
 constexpr int kRounds = 3;
 constexpr int kWaiters = 4;
-constexpr std::chrono::milliseconds kUntilItWaits{100};
+constexpr std::chrono::milliseconds kUntilItWaits{150};
 constexpr std::chrono::seconds kCountingTime{3};
 
 void note_token(const Reply& granted, Waiting& waiting) {
@@ -73,31 +74,39 @@ void observe_order(const Trial& trial, Waiting& waiting) {
   }
 }
 
-/// What `count` grows by per second, from now on.
-template <class Count>
-double rate(Count&& count) {
+/// What each count grows by per second, from now on.
+std::vector<double> rates(const std::vector<std::function<long()>>& counts) {
   const auto begin = Clock::now();
-  const long before = count();
+  std::vector<double> growth;
+  for (const auto& count : counts) growth.push_back(static_cast<double>(-count()));
   std::this_thread::sleep_for(kCountingTime);
-  const long after = count();
   const std::chrono::duration<double> seconds = Clock::now() - begin;
-  return static_cast<double>(after - before) / seconds.count();
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    growth[i] = (growth[i] + static_cast<double>(counts[i]())) / seconds.count();
+  return growth;
 }
 
-/// As counted by the waiter; or by the servers, as the difference that the waiter makes.
+std::function<long()> counted_by(Contender& contender) {
+  return [&contender] { return std::stol(contender.ask("requests", "requests").detail); };
+}
+
+/// As counted by holder and waiter; or by the servers, first with the holder alone, then with both.
 void count_requests(const Trial& trial, Waiting& waiting) {
-  const auto counted_by_servers = [&] { return trial.service.requests_received().value_or(0); };
   Contender holder(trial.contender_with_time("requests"));
   holder.ask("acquire", "granted");
   const bool servers_count = trial.service.requests_received().has_value();
-  const double without = servers_count ? rate(counted_by_servers) : 0;
+  const std::vector<std::function<long()>> servers{[&] { return trial.service.requests_received().value_or(0); }};
+  if (servers_count) waiting.requests_per_second_holding = rates(servers).front();
   Contender waiter(trial.contender_with_time("requests"));
   waiter.send("acquire");
   std::this_thread::sleep_for(kUntilItWaits);
-  if (servers_count)
-    waiting.requests_per_second = rate(counted_by_servers) - without;
-  else if (waiter.ask("requests", "requests").detail != "-")
-    waiting.requests_per_second = rate([&] { return std::stol(waiter.ask("requests", "requests").detail); });
+  if (servers_count) {
+    waiting.requests_per_second = rates(servers).front() - waiting.requests_per_second_holding;
+  } else if (waiter.ask("requests", "requests").detail != "-") {
+    const auto both = rates({counted_by(holder), counted_by(waiter)});
+    waiting.requests_per_second_holding = both[0];
+    waiting.requests_per_second = both[1];
+  }
 }
 
 }  // namespace

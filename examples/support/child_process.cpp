@@ -19,13 +19,13 @@ namespace examples {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kPatience{3};
 
 /// The children that have not been waited for. A pid is signalled only under the mutex and while it is listed, so it
 /// cannot have been given to another process.
 std::mutex mutex;
 struct Child {
   int end_signal = SIGTERM;
+  std::chrono::seconds patience{};
   std::optional<int> status;  // how it ended
 };
 std::map<pid_t, Child> children;  // guarded by mutex
@@ -63,12 +63,14 @@ std::optional<int> await_exit(pid_t pid, Clock::time_point deadline) noexcept {
   }
 }
 
-void ask_to_end(pid_t pid) noexcept {
+/// Returns when to insist.
+Clock::time_point ask_to_end(pid_t pid) noexcept {
   const std::lock_guard lock(mutex);
   const auto child = children.find(pid);
-  if (child == children.end()) return;
+  if (child == children.end()) return Clock::now();
   signal_child(*child, child->second.end_signal);
   signal_child(*child, SIGCONT);  // one that is stopped would not hear it
+  return Clock::now() + child->second.patience;
 }
 
 void end(pid_t pid, Clock::time_point deadline) noexcept {
@@ -121,7 +123,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const ChildO
       lock.lock();
     }
     error = ::posix_spawnp(&pid_, arguments.front(), &actions, &attributes, arguments.data(), environ);
-    if (error == 0) children.emplace(pid_, Child{options.end_signal, std::nullopt});
+    if (error == 0) children.emplace(pid_, Child{options.end_signal, options.patience, std::nullopt});
   }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
@@ -138,8 +140,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const ChildO
 
 ChildProcess::~ChildProcess() {
   close_input();
-  ask_to_end(pid_);
-  end(pid_, Clock::now() + kPatience);
+  end(pid_, ask_to_end(pid_));
   ::close(output_);
   const std::lock_guard lock(mutex);
   children.erase(pid_);
@@ -210,15 +211,14 @@ void ChildProcess::resume() {
 }
 
 void end_children() noexcept {
-  std::vector<pid_t> pids;
+  std::map<pid_t, Clock::time_point> deadlines;
   {
     const std::lock_guard lock(mutex);
     ending = true;
-    for (const auto& child : children) pids.push_back(child.first);
+    for (const auto& child : children) deadlines[child.first];
   }
-  for (const pid_t pid : pids) ask_to_end(pid);
-  const auto deadline = Clock::now() + kPatience;
-  for (const pid_t pid : pids) end(pid, deadline);
+  for (auto& [pid, deadline] : deadlines) deadline = ask_to_end(pid);
+  for (const auto& [pid, deadline] : deadlines) end(pid, deadline);
 }
 
 }  // namespace examples

@@ -11,8 +11,9 @@
 namespace examples {
 
 struct ChildOptions {
-  int end_signal =
-      SIGTERM;           ///< asks it to end; some servers take another one to mean "at once". 0: ends soon by itself
+  /// Asks it to end; some servers take another one to mean "at once". 0: it ends soon by itself.
+  int end_signal = SIGTERM;
+  std::chrono::seconds patience{3};  ///< before it is killed
   std::string log_file;  ///< if not empty: takes standard output and error, so that read_line() finds nothing
 };
 
@@ -53,8 +54,8 @@ class ChildProcess {
   bool output_ended_ = false;
 };
 
-/// Ends every child that is left: asks, and insists after three seconds. From then on none can be started: who tries
-/// waits for the end of the program.
+/// Ends every child that is left: asks, and insists when its patience is over. From then on none can be started: who
+/// tries waits for the end of the program.
 void end_children() noexcept;
 
 }  // namespace examples

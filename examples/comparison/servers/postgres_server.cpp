@@ -11,13 +11,14 @@ namespace comparison {
 namespace {
 
 const char* const kPackage = "postgresql";
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kPatience{60};  // killed, it would leave shared memory behind
 
 ServerProcess::Settings settings() {
   ServerProcess::Settings settings;
   settings.name = "PostgreSQL";
   // "Immediate shutdown": a crash in all but that it also ends its own children.
   settings.end_signal = SIGQUIT;
+  settings.patience = kPatience;
   const std::string program = PostgresServer::program();
   if (::geteuid() == 0) settings.user = "postgres";
   settings.command = [program](int port, const std::filesystem::path& folder) {
@@ -56,7 +57,8 @@ PostgresServer::PostgresServer() : process_(settings()) {
 
 void PostgresServer::initialise() {
   examples::ChildOptions options;
-  options.end_signal = 0;  // interrupted, it would leave shared memory behind; and it takes less than a second
+  options.end_signal = 0;  // takes a second or less, and would leave shared memory behind, too
+  options.patience = kPatience;
   options.log_file = process_.folder() / "initdb.log";
   examples::ChildProcess initdb(
       process_.wrapped({find_program("initdb", kPackage), "-D", process_.folder() / "data", "-U", "postgres",

@@ -92,6 +92,7 @@ void ServerProcess::restart() {
 bool ServerProcess::try_start() {
   examples::ChildOptions options;
   options.end_signal = settings_.end_signal;
+  options.patience = settings_.patience;
   options.log_file = folder() / "log";
   process_ = std::make_unique<examples::ChildProcess>(wrapped(settings_.command(port_, folder())), options);
   const auto deadline = Clock::now() + kPatience;

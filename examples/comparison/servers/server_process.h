@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <memory>
@@ -28,7 +29,8 @@ class ServerProcess {
     Command command;
     std::function<bool(const std::string& endpoint)> answers;
     int end_signal = SIGKILL;  ///< ends it at once, as a crash does
-    std::string user;          ///< to run as; empty: as we are
+    std::chrono::seconds patience{3};
+    std::string user;  ///< to run as; empty: as we are
   };
 
   explicit ServerProcess(Settings settings);

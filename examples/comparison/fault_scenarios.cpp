@@ -24,6 +24,14 @@ std::chrono::milliseconds long_enough(const Trial& trial) {
   return 3 * trial.lease;
 }
 
+/// Servers that are back soon must not be taken for a lease that ran out: it is longer than their absence, and still
+/// shorter than the time that the lock is watched.
+ContenderSpec patient_contender(const Trial& trial) {
+  ContenderSpec spec = trial.contender_with_time("failure");
+  if (!trial.design.fixed_lease) spec.lease = 5 * trial.lease / 2;
+  return spec;
+}
+
 /// False if the store refuses.
 bool write(Contender& contender, int value) {
   return contender.ask("write " + std::to_string(value), "wrote").detail == "ok";
@@ -91,7 +99,7 @@ Failure fail_servers(const Trial& trial) {
   Failure failure;
   failure.tried = trial.service.prepare_failure();
   if (!failure.tried) return failure;
-  const ContenderSpec before = trial.contender_with_time("failure");
+  const ContenderSpec before = patient_contender(trial);
   Contender first(before);
   auto second = std::make_unique<Contender>(before);
   first.ask("acquire", "granted");
@@ -100,7 +108,7 @@ Failure fail_servers(const Trial& trial) {
 
   const auto failed = Clock::now();
   failure.what = trial.service.fail();
-  const ContenderSpec after = trial.contender_with_time("failure");
+  const ContenderSpec after = patient_contender(trial);
   if (after.endpoints != before.endpoints) {  // as one who asks where the servers are now
     second = std::make_unique<Contender>(after);
     second->send("acquire");

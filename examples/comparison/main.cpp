@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 #include <stdexcept>
 
 #include "examples/comparison/contender_role.h"
@@ -13,6 +12,7 @@
 #include "examples/comparison/waiting_scenarios.h"
 #include "examples/support/crew.h"
 #include "examples/support/program.h"
+#include "examples/support/role.h"
 #include "examples/support/say.h"
 #include "examples/support/store.h"
 
@@ -82,16 +82,9 @@ void report(const std::vector<RowResult>& rows, const std::filesystem::path& fol
 
 /// This program is also its own store and contenders. True if it was started as one of them.
 bool play_role(const std::string& role) {
-  std::istringstream words(role);
-  std::string part, variant;
-  if (!(words >> part)) return false;
-  if (part == "contender") {
-    run_contender(comparison::ContenderSpec::decode(words));
-  } else {
-    words >> variant;
-    examples::serve_store(variant == "fenced");
-  }
-  return true;
+  return examples::play_role(
+      role, {{"contender", [](std::istream& words) { run_contender(comparison::ContenderSpec::decode(words)); }},
+             {"store", [](std::istream& words) { examples::serve_store(words); }}});
 }
 
 }  // namespace

@@ -47,6 +47,12 @@ void serve_store(bool fenced) {
   }
 }
 
+void serve_store(std::istream& words) {
+  std::string variant;
+  words >> variant;
+  serve_store(variant == "fenced");
+}
+
 StoreClient::StoreClient(std::string port) : port_(std::move(port)) {}
 
 std::string StoreClient::ask(const std::string& request) const {

@@ -111,6 +111,7 @@ int main(int argc, char** argv) {
     for (const Design* design : designs) check_programs(*design);
     if (!program.given_servers().empty()) program.connect("check");  // says so if nobody answers
     std::vector<RowResult> rows;
+    rows.reserve(designs.size());
     for (const Design* design : designs)
       rows.push_back(try_out(*design, program.given_servers(), std::chrono::milliseconds(lease)));
     report(rows, folder);

@@ -105,8 +105,7 @@ std::string conclusion(const std::vector<RowResult>& rows) {
          list_titles(rows, [](const RowResult& row) { return row.pause.two_holders; }) +
          ".\nOf these without a lost update: " +
          list_titles(rows, [](const RowResult& row) { return row.pause.two_holders && !row.pause.lost; }) +
-         ".\nNo lock that outlives its holder can keep a paused one from writing late; a store that checks a growing "
-         "token can.";
+         ".\nNo lease can keep a paused holder from writing late; a store that checks a growing token can.";
 }
 
 }  // namespace comparison

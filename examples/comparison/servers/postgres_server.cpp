@@ -10,7 +10,6 @@
 namespace comparison {
 namespace {
 
-const char* const kPackage = "postgresql";
 constexpr std::chrono::seconds kPatience{60};  // killed, it would leave shared memory behind
 
 ServerProcess::Settings settings() {
@@ -44,7 +43,7 @@ ServerProcess::Settings settings() {
 }  // namespace
 
 std::string PostgresServer::program() {
-  return find_program("postgres", kPackage);
+  return find_program("postgres", "postgresql");
 }
 
 PostgresServer::PostgresServer() : process_(settings()) {
@@ -60,8 +59,9 @@ void PostgresServer::initialise() {
   options.end_signal = 0;  // takes a second or less, and would leave shared memory behind, too
   options.patience = kPatience;
   options.log_file = process_.folder() / "initdb.log";
+  const std::filesystem::path program = PostgresServer::program();  // its initdb, and not that of another version
   examples::ChildProcess initdb(
-      process_.wrapped({find_program("initdb", kPackage), "-D", process_.folder() / "data", "-U", "postgres",
+      process_.wrapped({program.parent_path() / "initdb", "-D", process_.folder() / "data", "-U", "postgres",
                         "--auth=trust", "--locale=C", "--encoding=UTF8", "--no-sync", "--no-instructions"}),
       options);
   if (initdb.wait(kPatience) != 0)

@@ -25,7 +25,13 @@ ServerProcess::Settings settings(const std::string& replica_of) {
       command.insert(command.end(), {"--replicaof", replica_of.substr(0, colon) + " " + replica_of.substr(colon + 1)});
     return command;
   };
-  settings.answers = [](const std::string& endpoint) { return RedisSession(endpoint).command({"PING"}).has_value(); };
+  settings.answers = [](const std::string& endpoint) {
+    try {
+      return RedisSession(endpoint).command({"PING"}).has_value();
+    } catch (const std::runtime_error&) {  // refuses while it loads what its primary sends
+      return false;
+    }
+  };
   return settings;
 }
 

@@ -25,14 +25,16 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kPatience{20};
 constexpr int kPortsToTry = 3;
 
-/// Debian keeps PostgreSQL's servers beside each other, one folder per version.
+/// Debian keeps PostgreSQL's servers beside each other, one folder per version; the newest first.
 std::vector<fs::path> program_folders() {
   std::vector<fs::path> folders;
   std::istringstream path(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
   for (std::string folder; std::getline(path, folder, ':');) folders.emplace_back(folder);
   std::error_code none;
-  for (const auto& version : fs::directory_iterator("/usr/lib/postgresql", none))
-    folders.push_back(version.path() / "bin");
+  std::vector<fs::path> versions;
+  for (const auto& version : fs::directory_iterator("/usr/lib/postgresql", none)) versions.push_back(version.path());
+  std::sort(versions.rbegin(), versions.rend());
+  for (const fs::path& version : versions) folders.push_back(version / "bin");
   return folders;
 }
 

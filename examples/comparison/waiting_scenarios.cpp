@@ -19,6 +19,7 @@ constexpr int kWakeUps = 15;
 constexpr int kRounds = 3;
 constexpr int kWaiters = 4;
 constexpr std::chrono::milliseconds kUntilItWaits{150};
+constexpr std::chrono::milliseconds kLookInterval{5};
 constexpr std::chrono::seconds kCountingTime{3};
 
 void note_token(const Reply& granted, Waiting& waiting) {
@@ -47,17 +48,27 @@ void measure_wake_ups(const Trial& trial, Waiting& waiting) {
   holder->ask("release", "released");
 }
 
+/// Returns when it has asked, and the servers have had the time to put it into a queue, if they have one.
+void queue_up(Contender& waiter) {
+  const auto asked = [&] { return waiter.ask("requests", "requests").detail; };
+  const std::string before = asked();
+  waiter.send("turn");
+  while (before != "-" && asked() == before) std::this_thread::sleep_for(kLookInterval);
+  std::this_thread::sleep_for(kUntilItWaits);
+}
+
 /// Some queue up one after the other behind a holder; each holds for a moment.
 void observe_order(const Trial& trial, Waiting& waiting) {
   Contender holder(trial.contender_with_time("waiting"));
   std::list<Contender> waiters;
-  for (int i = 0; i < kWaiters; ++i) waiters.emplace_back(trial.contender_with_time("waiting"));
+  for (int i = 0; i < kWaiters; ++i) {
+    waiters.emplace_back(trial.contender_with_time("waiting"));
+    note_token(waiters.back().ask("turn", "granted"), waiting);  // leases and connections are made before it counts
+    waiters.back().await("released");
+  }
   for (int round = 0; round < kRounds; ++round) {
     note_token(holder.ask("acquire", "granted"), waiting);
-    for (Contender& waiter : waiters) {
-      waiter.send("turn");
-      std::this_thread::sleep_for(kUntilItWaits);
-    }
+    for (Contender& waiter : waiters) queue_up(waiter);
     holder.ask("release", "released");
     std::vector<std::pair<Reply, int>> served;
     int number = 0;

@@ -12,7 +12,8 @@ TERMINALS = {
     "svg": "svg size {width},{height} font 'sans,13' background '#ffffff'",
     "png": "pngcairo size {width},{height} font 'sans,11' background '#ffffff'",
 }
-COLOURS = {"zkrecipes": "#1b7837", "raw_c": "#999999", "curator": "#4575b4", "apache": "#d98b2b", "kazoo": "#8c6bb1"}
+COLOURS = {"zkrecipes": "#1b7837", "raw_c": "#999999", "curator": "#4575b4", "apache": "#d98b2b", "kazoo": "#8c6bb1",
+           "redis-px": "#d73027", "redlock": "#a50026", "etcd": "#35978f", "pg-row": "#74add1", "pg-insert": "#abd9e9"}
 
 
 def data_block(name, by_workload, peers):

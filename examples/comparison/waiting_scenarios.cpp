@@ -89,6 +89,7 @@ void observe_order(const Trial& trial, Waiting& waiting) {
 std::vector<double> rates(const std::vector<std::function<long()>>& counts) {
   const auto begin = Clock::now();
   std::vector<double> growth;
+  growth.reserve(counts.size());
   for (const auto& count : counts) growth.push_back(static_cast<double>(-count()));
   std::this_thread::sleep_for(kCountingTime);
   const std::chrono::duration<double> seconds = Clock::now() - begin;

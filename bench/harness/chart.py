@@ -29,8 +29,14 @@ def data_block(name, by_workload, peers):
     return "\n".join(lines + ["EOD"])
 
 
+def drawable(document):
+    """The modes in which anybody was measured beside us."""
+    return {mode: found for mode, found in document["results"].items()
+            if any(OURS in measured and len(measured) > 1 for measured in found.values())}
+
+
 def script(document, kind, path):
-    results = {mode: found for mode, found in document["results"].items() if found}
+    results = drawable(document)
     peers = [peer for peer in PEERS if any(peer in m for found in results.values() for m in found.values())]
     parts = [data_block(mode, found, peers) for mode, found in results.items()]
     parts += [
@@ -61,8 +67,10 @@ def script(document, kind, path):
 
 
 def draw(document, directory):
-    """bench.svg and bench.png; the paths."""
+    """bench.svg and bench.png; the paths. None if there is nobody to compare with."""
     paths = []
+    if not drawable(document):
+        return paths
     for kind in TERMINALS:
         path = directory / f"bench.{kind}"
         subprocess.run(["gnuplot"], input=script(document, kind, path), text=True, check=True)

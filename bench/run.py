@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness import chart, measure, report
 from harness.processes import Programs, Server
-from harness.workloads import OURS, PEERS, WORKLOADS, quick
+from harness.workloads import OURS, PEERS, USUAL_PEERS, WORKLOADS, quick
 
 
 class Progress:
@@ -41,7 +41,7 @@ def arguments():
     parser.add_argument("--rounds", type=int, help="how often each peer runs each workload (5)")
     parser.add_argument("--workload", nargs="+", metavar="W", default=[w.name for w in WORKLOADS],
                         choices=[w.name for w in WORKLOADS], help="of: " + ", ".join(w.name for w in WORKLOADS))
-    parser.add_argument("--peers", nargs="+", metavar="P", default=list(PEERS), choices=list(PEERS),
+    parser.add_argument("--peers", nargs="+", metavar="P", default=list(USUAL_PEERS), choices=list(PEERS),
                         help="of: " + ", ".join(PEERS))
     parser.add_argument("--delay-ms", type=float, default=1, metavar="MS",
                         help="delay each way of the second mode (1); 0 leaves that mode out")
@@ -79,7 +79,7 @@ def run(options, progress):
                 if workload.name not in options.workload or mode.cycles(workload) == 0:
                     continue
                 chosen = quick(workload) if options.quick else workload
-                if any(peer in options.peers for peer in chosen.peers):
+                if mode.peers(chosen, options.peers):
                     results[mode.name][chosen.name] = measure.run_workload(
                         chosen, options.peers, options.rounds, server, mode, programs, progress)
         if OURS in options.peers and "reentry" in options.workload:

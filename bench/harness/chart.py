@@ -12,7 +12,8 @@ TERMINALS = {
     "svg": "svg size {width},{height} font 'sans,13' background '#ffffff'",
     "png": "pngcairo size {width},{height} font 'sans,11' background '#ffffff'",
 }
-COLOURS = {"zkrecipes": "#1b7837", "raw_c": "#999999", "curator": "#4575b4", "apache": "#d98b2b", "kazoo": "#8c6bb1"}
+COLOURS = {"zkrecipes": "#1b7837", "raw_c": "#999999", "curator": "#4575b4", "apache": "#d98b2b", "kazoo": "#8c6bb1",
+           "redis-px": "#d73027", "redlock": "#a50026", "etcd": "#35978f", "pg-row": "#74add1", "pg-insert": "#abd9e9"}
 
 
 def data_block(name, by_workload, peers):
@@ -28,8 +29,14 @@ def data_block(name, by_workload, peers):
     return "\n".join(lines + ["EOD"])
 
 
+def drawable(document):
+    """The modes in which anybody was measured beside us."""
+    return {mode: found for mode, found in document["results"].items()
+            if any(OURS in measured and len(measured) > 1 for measured in found.values())}
+
+
 def script(document, kind, path):
-    results = {mode: found for mode, found in document["results"].items() if found}
+    results = drawable(document)
     peers = [peer for peer in PEERS if any(peer in m for found in results.values() for m in found.values())]
     parts = [data_block(mode, found, peers) for mode, found in results.items()]
     parts += [
@@ -60,8 +67,10 @@ def script(document, kind, path):
 
 
 def draw(document, directory):
-    """bench.svg and bench.png; the paths."""
+    """bench.svg and bench.png; the paths. None if there is nobody to compare with."""
     paths = []
+    if not drawable(document):
+        return paths
     for kind in TERMINALS:
         path = directory / f"bench.{kind}"
         subprocess.run(["gnuplot"], input=script(document, kind, path), text=True, check=True)

@@ -6,6 +6,7 @@ import subprocess
 from contextlib import ExitStack
 
 from harness.processes import Driver, Proxy
+from harness.workloads import OTHER_SERVICES
 
 
 class Mode:
@@ -24,6 +25,11 @@ class Mode:
         enough = max(600, workload.delayed_cycles) if self._proxy else workload.warmup
         return min(workload.warmup_of(peer), enough)
 
+    def peers(self, workload, wanted):
+        """The proxy stands before ZooKeeper only."""
+        return [peer for peer in workload.peers
+                if peer in wanted and not (self._proxy and peer in OTHER_SERVICES)]
+
     def bytes(self):
         return self._proxy.bytes() if self._proxy else None
 
@@ -41,14 +47,15 @@ def run_once(driver, server, mode):
     driver.prepare()
     requests, passed = server.requests(), mode.bytes()
     result = driver.run()
-    result["requests"] = server.requests() - requests
+    # Who does not talk to this server counts for itself.
+    result.setdefault("requests", server.requests() - requests)
     result["bytes"] = None if passed is None else mode.bytes() - passed
     return result
 
 
 def run_workload(workload, peers, rounds, server, mode, programs, progress):
     """The results of each peer, one per round."""
-    chosen = [peer for peer in workload.peers if peer in peers]
+    chosen = mode.peers(workload, peers)
     results = {peer: [] for peer in chosen}
 
     def start(peer):

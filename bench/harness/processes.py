@@ -129,4 +129,4 @@ class Programs:
             "curator": [java, "--peer", "curator"],
             "apache": [java, "--peer", "apache"],
             "kazoo": ["/usr/bin/python3", str(Path(__file__).parent.parent / "peers/kazoo_driver.py")],
-        }[peer]
+        }.get(peer, [str(self._bench / "peers/other_services_driver"), "--peer", peer])

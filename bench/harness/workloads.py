@@ -10,7 +10,15 @@ PEERS = {
     "curator": "Curator 5.4 (Java)",
     "apache": "Apache's WriteLock (Java)",
     "kazoo": "kazoo (Python)",
+    "redis-px": "Redis SET NX PX",
+    "redlock": "Redlock, five Redis",
+    "etcd": "etcd lock, lease",
+    "pg-row": "PostgreSQL row lock",
+    "pg-insert": "PostgreSQL unique insert",
 }
+# Not on ZooKeeper. Only on request, because they need the packages of their services.
+OTHER_SERVICES = ("redis-px", "redlock", "etcd", "pg-row", "pg-insert")
+USUAL_PEERS = tuple(peer for peer in PEERS if peer not in OTHER_SERVICES)
 COMPILED_AT_RUN_TIME = {"curator", "apache"}
 
 
@@ -39,8 +47,8 @@ class Workload:
 
 WORKLOADS = [
     Workload("lock", "lock + unlock, uncontended", (OURS, "raw_c", "curator", "apache", "kazoo"), 2000, 300, 10000),
-    Workload("confirmed", "acquire + confirmed release", (OURS, "raw_c", "curator", "apache", "kazoo"),
-             2000, 300, 10000),
+    Workload("confirmed", "acquire + confirmed release",
+             (OURS, "raw_c", "curator", "apache", "kazoo") + OTHER_SERVICES, 2000, 300, 10000),
     Workload("read", "read lock, uncontended", (OURS, "curator", "kazoo"), 2000, 300, 10000),
     Workload("semaphore", "semaphore permit, free", (OURS, "curator", "kazoo"), 1000, 200, 5000),
     Workload("handover8", "hand-over, 8 contenders", (OURS, "raw_c", "curator", "kazoo"), 1500, 300, 5000,

@@ -3,15 +3,15 @@
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
-#include <sstream>
 #include <unistd.h>
 
 #include "examples/pause/chart.h"
 #include "examples/pause/scenario.h"
-#include "examples/pause/store.h"
 #include "examples/pause/writer.h"
 #include "examples/support/crew.h"
 #include "examples/support/program.h"
+#include "examples/support/role.h"
+#include "examples/support/store.h"
 
 namespace {
 
@@ -58,16 +58,9 @@ void print_summary(const std::vector<std::vector<Outcome>>& runs) {
 
 /// This program is also its own store and writers. True if it was started as one of them.
 bool play_role(examples::Program& program, const std::string& role) {
-  std::istringstream words(role);
-  std::string part, variant;
-  if (!(words >> part)) return false;
-  if (part == "writer") {
-    run_writer(program, pause_example::WriterSpec::decode(words));
-  } else {
-    words >> variant;
-    pause_example::serve_store(variant == "fenced");
-  }
-  return true;
+  return examples::play_role(
+      role, {{"writer", [&](std::istream& words) { run_writer(program, pause_example::WriterSpec::decode(words)); }},
+             {"store", [](std::istream& words) { examples::serve_store(words); }}});
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "examples/pause/store.h"
 #include "examples/pause/writer.h"
 #include "examples/support/child_process.h"
+#include "examples/support/store.h"
 
 namespace pause_example {
 namespace {
@@ -68,7 +68,7 @@ Outcome run_scenario(const Guard& guard, const std::string& servers, int session
   spec.session_timeout = session_timeout;
   spec.path = path;
   spec.store_port = store.read_line(kPatience).value_or("");
-  const StoreClient client(spec.store_port);
+  const examples::StoreClient client(spec.store_port);
   outcome.expected = client.read() + kAmountOfA + kAmountOfB;
 
   ChildProcess a(command("writer " + spec.encode(), servers));

@@ -12,8 +12,8 @@
 #include <utility>
 #include <zkrecipes/fair_mutex.h>
 
-#include "examples/pause/store.h"
 #include "examples/pause/timeline.h"
+#include "examples/support/store.h"
 
 namespace pause_example {
 namespace {
@@ -61,7 +61,7 @@ void run_writer(examples::Program& program, const WriterSpec& spec) {
     report(What::about_to_go_on);
     word.get();
   };
-  const StoreClient store(spec.store_port);
+  const examples::StoreClient store(spec.store_port);
   zkrecipes::ConnectionOptions options;
   options.session_timeout = std::chrono::milliseconds(spec.session_timeout);
   const auto connection = program.connect(std::string("writer ") + spec.name, options);

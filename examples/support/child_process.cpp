@@ -19,29 +19,40 @@ namespace examples {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kPatience{3};
 
 /// The children that have not been waited for. A pid is signalled only under the mutex and while it is listed, so it
 /// cannot have been given to another process.
 std::mutex mutex;
-std::map<pid_t, std::optional<int>> children;  // guarded by mutex; the value: how it ended
+struct Child {
+  int end_signal = SIGTERM;
+  std::chrono::seconds patience{};
+  std::optional<int> status;  // how it ended
+};
+std::map<pid_t, Child> children;  // guarded by mutex
+bool ending = false;              // guarded by mutex; no more children
+
+/// The pid is also the number of the child's process group.
+void signal_child(const std::map<pid_t, Child>::value_type& child, int signal) noexcept {
+  if (!child.second.status) ::kill(-child.first, signal);
+}
 
 void signal_child(pid_t pid, int signal) noexcept {
   const std::lock_guard lock(mutex);
   const auto child = children.find(pid);
-  if (child != children.end() && !child->second) ::kill(pid, signal);
+  if (child != children.end()) signal_child(*child, signal);
 }
 
 std::optional<int> poll_exit(pid_t pid) noexcept {
   const std::lock_guard lock(mutex);
   const auto child = children.find(pid);
   if (child == children.end()) return 0;
-  if (!child->second) {
+  auto& ended = child->second.status;
+  if (!ended) {
     int status = 0;
     if (::waitpid(pid, &status, WNOHANG) == pid)
-      child->second = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+      ended = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
-  return child->second;
+  return ended;
 }
 
 std::optional<int> await_exit(pid_t pid, Clock::time_point deadline) noexcept {
@@ -52,9 +63,14 @@ std::optional<int> await_exit(pid_t pid, Clock::time_point deadline) noexcept {
   }
 }
 
-void ask_to_end(pid_t pid) noexcept {
-  signal_child(pid, SIGTERM);
-  signal_child(pid, SIGCONT);  // one that is stopped would not hear it
+/// Returns when to insist.
+Clock::time_point ask_to_end(pid_t pid) noexcept {
+  const std::lock_guard lock(mutex);
+  const auto child = children.find(pid);
+  if (child == children.end()) return Clock::now();
+  signal_child(*child, child->second.end_signal);
+  signal_child(*child, SIGCONT);  // one that is stopped would not hear it
+  return Clock::now() + child->second.patience;
 }
 
 void end(pid_t pid, Clock::time_point deadline) noexcept {
@@ -72,13 +88,19 @@ struct Pipe {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command) {
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const ChildOptions& options) {
   const Pipe in;
   const Pipe out;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, in.ends[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
+  if (options.log_file.empty()) {
+    posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, options.log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                     0600);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   // A process group of its own: Ctrl-C is for this program, which then ends its children in order. And if this program
@@ -94,9 +116,14 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   arguments.push_back(nullptr);
   int error = 0;
   {
-    const std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
+    while (ending) {
+      lock.unlock();
+      ::pause();
+      lock.lock();
+    }
     error = ::posix_spawnp(&pid_, arguments.front(), &actions, &attributes, arguments.data(), environ);
-    if (error == 0) children.emplace(pid_, std::nullopt);
+    if (error == 0) children.emplace(pid_, Child{options.end_signal, options.patience, std::nullopt});
   }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
@@ -113,8 +140,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
 
 ChildProcess::~ChildProcess() {
   close_input();
-  ask_to_end(pid_);
-  end(pid_, Clock::now() + kPatience);
+  end(pid_, ask_to_end(pid_));
   ::close(output_);
   const std::lock_guard lock(mutex);
   children.erase(pid_);
@@ -135,30 +161,42 @@ void ChildProcess::close_input() {
   input_ = -1;
 }
 
-std::optional<std::string> ChildProcess::read_line(std::chrono::milliseconds timeout) {
+bool ChildProcess::wait_for_line(std::chrono::milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
-  for (;;) {
-    const std::size_t end_of_line = received_.find('\n');
-    if (end_of_line != std::string::npos) {
-      std::string line = received_.substr(0, end_of_line);
-      received_.erase(0, end_of_line + 1);
-      return line;
-    }
+  while (!output_ended_ && received_.find('\n') == std::string::npos) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd readable{output_, POLLIN, 0};
-    if (left <= 0 || ::poll(&readable, 1, static_cast<int>(left)) == 0)
-      throw std::runtime_error("a child process did not answer in time");
+    if (::poll(&readable, 1, static_cast<int>(std::max<decltype(left)>(left, 0))) == 0) return false;
     char buffer[4096];
     const ssize_t count = ::read(output_, buffer, sizeof buffer);
-    if (count == 0) return std::nullopt;
+    output_ended_ = count == 0;
     if (count > 0) received_.append(buffer, static_cast<std::size_t>(count));
   }
+  return true;
+}
+
+std::optional<std::string> ChildProcess::read_line(std::chrono::milliseconds timeout) {
+  if (!wait_for_line(timeout)) throw std::runtime_error("a child process did not answer in time");
+  const std::size_t end_of_line = received_.find('\n');
+  if (end_of_line == std::string::npos) return std::nullopt;
+  std::string line = received_.substr(0, end_of_line);
+  received_.erase(0, end_of_line + 1);
+  return line;
 }
 
 int ChildProcess::wait(std::chrono::milliseconds timeout) {
   const auto status = await_exit(pid_, Clock::now() + timeout);
   if (!status) throw std::runtime_error("a child process did not end in time");
   return *status;
+}
+
+bool ChildProcess::has_ended() const noexcept {
+  return poll_exit(pid_).has_value();
+}
+
+void ChildProcess::kill() {
+  signal_child(pid_, SIGKILL);
+  await_exit(pid_, Clock::time_point::max());
 }
 
 void ChildProcess::stop() {
@@ -173,14 +211,14 @@ void ChildProcess::resume() {
 }
 
 void end_children() noexcept {
-  std::vector<pid_t> pids;
+  std::map<pid_t, Clock::time_point> deadlines;
   {
     const std::lock_guard lock(mutex);
-    for (const auto& child : children) pids.push_back(child.first);
+    ending = true;
+    for (const auto& child : children) deadlines[child.first];
   }
-  for (const pid_t pid : pids) ask_to_end(pid);
-  const auto deadline = Clock::now() + kPatience;
-  for (const pid_t pid : pids) end(pid, deadline);
+  for (auto& [pid, deadline] : deadlines) deadline = ask_to_end(pid);
+  for (const auto& [pid, deadline] : deadlines) end(pid, deadline);
 }
 
 }  // namespace examples

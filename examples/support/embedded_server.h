@@ -18,8 +18,15 @@ class EmbeddedServer {
 
   const std::string& address() const noexcept { return address_; }  ///< "host:port"
 
+  /// Dies, resetting its clients, and comes back with the same data on the same port. Serving on return.
+  void crash_and_restart();
+  long packets_received();  ///< since its last start
+
  private:
+  std::string ask(const std::string& command);
+
   ChildProcess process_;
+  std::string id_;
   std::string address_;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "examples/support/child_process.h"
+#include "examples/support/temporary_folder.h"
 
 namespace examples {
 namespace {
@@ -45,6 +46,7 @@ void clean_up_on_interrupt() {
     if (signal == SIGINT) std::cerr << "\ninterrupted: closing sessions and ending child processes" << std::endl;
     close_connections();
     end_children();
+    remove_temporary_folders();
     ::_exit(128 + signal);
   }).detach();
 }

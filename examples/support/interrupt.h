@@ -7,8 +7,8 @@
 namespace examples {
 
 /// From here on Ctrl-C (and SIGTERM, SIGHUP) leaves nothing behind: the sessions of all registered connections are
-/// closed, which removes their lock nodes at once, and all child processes are ended; then the program ends. To be
-/// called in main() before there are other threads.
+/// closed, which removes their lock nodes at once, all child processes are ended and all temporary folders removed;
+/// then the program ends. To be called in main() before there are other threads.
 void clean_up_on_interrupt();
 
 /// The connection stays the caller's; it is forgotten by itself when destroyed.

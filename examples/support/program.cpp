@@ -19,7 +19,7 @@ void quiet_the_log() {
 }  // namespace
 
 Program::Program(std::string name, std::string purpose) : options_(std::move(name), std::move(purpose)) {
-  options_.text("servers", &servers_,
+  options_.text("servers", &given_servers_,
                 "ZooKeeper servers as HOST:PORT,HOST:PORT/CHROOT; without it, one is started for the occasion");
   options_.number("timeout", &timeout_seconds_, 1, 600, "seconds to wait for a server");
 }
@@ -45,6 +45,7 @@ int Program::run(int argc, const char* const* argv, const std::function<void()>&
 
 const std::string& Program::servers() {
   const std::lock_guard guard(mutex_);
+  if (servers_.empty()) servers_ = given_servers_;
   if (servers_.empty()) {
     embedded_ = std::make_unique<EmbeddedServer>();
     servers_ = embedded_->address();

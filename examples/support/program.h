@@ -23,6 +23,9 @@ class Program {
   /// What main() returns: runs `body`; 0, or 1 after a failure, or 2 after a wrong command line.
   int run(int argc, const char* const* argv, const std::function<void()>& body);
 
+  /// From --servers; empty without it.
+  const std::string& given_servers() const noexcept { return given_servers_; }
+
   /// From --servers, else those of an embedded server, which is started when first asked for. Thread-safe.
   const std::string& servers();
 
@@ -34,6 +37,7 @@ class Program {
 
  private:
   Options options_;
+  std::string given_servers_;
   int timeout_seconds_ = 10;
 
   std::mutex mutex_;

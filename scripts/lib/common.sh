@@ -47,11 +47,12 @@ step() {
   fi
 }
 
-# configure_and_build PRESET [TARGET...]
+# configure_and_build PRESET [TARGET...]: configure_options may hold more arguments for the configuration.
+configure_options=()
 configure_and_build() {
   local preset="$1"
   shift
-  step configure cmake --preset "$preset" &&
+  step configure cmake --preset "$preset" "${configure_options[@]}" &&
     step build cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 

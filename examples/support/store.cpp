@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "examples/pause/store.h"
+#include "examples/support/store.h"
 
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <zkrecipes/fencing_gate.h>
 
-namespace pause_example {
+namespace examples {
 
 using boost::asio::ip::tcp;
 
@@ -47,6 +47,12 @@ void serve_store(bool fenced) {
   }
 }
 
+void serve_store(std::istream& words) {
+  std::string variant;
+  words >> variant;
+  serve_store(variant == "fenced");
+}
+
 StoreClient::StoreClient(std::string port) : port_(std::move(port)) {}
 
 std::string StoreClient::ask(const std::string& request) const {
@@ -72,4 +78,4 @@ bool StoreClient::write(int value, zkrecipes::FencingToken token) const {
   throw std::runtime_error("the store says: " + reply);
 }
 
-}  // namespace pause_example
+}  // namespace examples

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <istream>
 #include <string>
 #include <zkrecipes/fencing_token.h>
 
-namespace pause_example {
+namespace examples {
 
 /// The service that owns the data: one number. Serves on a port of 127.0.0.1, which it prints, until it is ended.
 /// `fenced`: whether it looks at the tokens that come with the writes.
 void serve_store(bool fenced);
+/// The same as a role: the word "fenced" or another one.
+void serve_store(std::istream& words);
 
 /// How to talk to it. One line each way: "read" -> "value N"; "write N TOKEN" -> "ok" or "refused NEWEST_TOKEN".
 class StoreClient {
@@ -22,4 +25,4 @@ class StoreClient {
   const std::string port_;
 };
 
-}  // namespace pause_example
+}  // namespace examples

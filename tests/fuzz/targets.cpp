@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/targets.h"
 
+#include <cstring>
 #include <sstream>
 #include <stdexcept>
 
@@ -31,7 +32,8 @@ std::vector<std::string> lines_of(const std::string& input) {
 /// One child per line. Whatever the names: the queue is in order, exactly its first can hold as a lock, and whoever
 /// waits watches somebody ahead.
 void node_names(const std::string& input) {
-  const std::vector<std::string> children = lines_of(input);
+  std::vector<std::string> children = lines_of(input);
+  for (std::string& child : children) child.resize(std::strlen(child.c_str()));  // as the C client hands names over
   const connection::NameList listing = children;
   const auto queue = recipes::in_queue_order(listing);
   promise(queue.size() <= children.size(), "more contenders than children");

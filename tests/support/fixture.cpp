@@ -182,8 +182,15 @@ void ServerTest::heal() {
 void EnsembleTest::SetUp() {
   if (external_servers()) GTEST_SKIP() << "needs an ensemble that it can control";
   ConnectedTest::SetUp();
-  ensemble_ = std::make_unique<TestEnsemble>(3);
-  proxies_.resize(3);
+  use_ensemble({});
+}
+
+TestEnsemble& EnsembleTest::use_ensemble(const ServerOptions& options, int servers) {
+  proxies_.clear();
+  ensemble_.reset();
+  ensemble_ = std::make_unique<TestEnsemble>(servers, options);
+  proxies_.resize(static_cast<std::size_t>(servers));
+  return *ensemble_;
 }
 
 void EnsembleTest::TearDown() {
@@ -206,6 +213,7 @@ ConnectionOptions EnsembleTest::options_by_proxy(const std::vector<int>& members
 }
 
 void EnsembleTest::heal() {
+  if (ensemble_->has_controlled_links()) ensemble_->heal();
   if (ensemble_->info().running < ensemble_->size()) ensemble_->restart_all();
   for (const auto& proxy : proxies_) {
     if (!proxy) continue;

@@ -158,13 +158,16 @@ class ControlledServerTest : public ServerTest {
   }
 };
 
-/// Three servers of the test's own, each with a proxy on request.
+/// Three servers of the test's own, each with a proxy on request. A test that isolates members looks at the rest with a
+/// PlainClient of its own: plain() may happen to be connected to a member that is cut off.
 class EnsembleTest : public ConnectedTest {
  protected:
   void SetUp() override;
   void TearDown() override;
 
   TestEnsemble& ensemble() const { return *ensemble_; }
+  /// For tests that need links to cut, other limits or another number of members. First thing in a test.
+  TestEnsemble& use_ensemble(const ServerOptions& options, int servers = 3);
   FaultProxy& proxy(int member);
   /// Through the proxies of these members only.
   ConnectionOptions options_by_proxy(const std::vector<int>& members,

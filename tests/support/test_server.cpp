@@ -76,6 +76,17 @@ std::string start_command(int servers, const ServerOptions& options) {
   line << "start servers=" << servers << " tick-time=" << options.tick_time.count();
   if (options.min_session_timeout) line << " min-session-timeout=" << options.min_session_timeout->count();
   if (options.max_session_timeout) line << " max-session-timeout=" << options.max_session_timeout->count();
+  if (!options.max_session_timeouts.empty()) {
+    line << " max-session-timeout=";
+    const char* separator = "";
+    for (const std::chrono::milliseconds each : options.max_session_timeouts) {
+      line << separator << each.count();
+      separator = ",";
+    }
+  }
+  if (options.sync_limit) line << " sync-limit=" << *options.sync_limit;
+  if (options.init_limit) line << " init-limit=" << *options.init_limit;
+  if (options.controlled_links) line << " links=1";
   if (options.container_check_interval) {
     line << " container-check-interval=" << options.container_check_interval->count();
   }
@@ -242,6 +253,7 @@ TestEnsemble::TestEnsemble(int servers, const ServerOptions& options) {
   const std::size_t space = reply.find(' ');
   id_ = reply.substr(0, space);
   addresses_ = split(reply.substr(space + 1), ',');
+  controlled_links_ = options.controlled_links;
 }
 
 TestEnsemble::~TestEnsemble() {
@@ -261,6 +273,33 @@ std::string TestEnsemble::addresses() const {
 
 int TestEnsemble::leader() {
   return std::stoi(command("leader"));
+}
+int TestEnsemble::leader_after(int former) {
+  return std::stoi(command("leader", std::to_string(former)));
+}
+void TestEnsemble::cut_link(int a, int b) {
+  set_link(a, b, "cut");
+}
+void TestEnsemble::freeze_link(int a, int b) {
+  set_link(a, b, "freeze");
+}
+void TestEnsemble::delay_link(int a, int b, std::chrono::milliseconds delay) {
+  set_link(a, b, "delay=" + std::to_string(delay.count()));
+}
+void TestEnsemble::heal_link(int a, int b) {
+  set_link(a, b, "heal");
+}
+void TestEnsemble::set_link(int a, int b, const std::string& fate) {
+  command("link", std::to_string(a) + " " + std::to_string(b) + " " + fate);
+}
+void TestEnsemble::isolate(int member) {
+  command("isolate", std::to_string(member) + " cut");
+}
+void TestEnsemble::isolate_silently(int member) {
+  command("isolate", std::to_string(member) + " freeze");
+}
+void TestEnsemble::heal() {
+  command("heal");
 }
 void TestEnsemble::stop(int member) {
   command("stop", std::to_string(member));

@@ -72,12 +72,21 @@ struct ServerOptions {
   std::chrono::milliseconds tick_time{200};
   std::optional<std::chrono::milliseconds> min_session_timeout;  ///< two ticks
   std::optional<std::chrono::milliseconds> max_session_timeout;  ///< one minute
+  /// One for each member, instead of max_session_timeout.
+  std::vector<std::chrono::milliseconds> max_session_timeouts;
+  /// In ticks: how long a member that hears nothing from the leader goes on serving, and a leader that hears nothing
+  /// from its quorum goes on leading. Five seconds if not given, but not less than five ticks.
+  std::optional<int> sync_limit;
+  /// In ticks: how long joining a leader may take. Ten seconds if not given, but not less than ten ticks.
+  std::optional<int> init_limit;
   /// How often empty container nodes are removed. One minute if not given.
   std::optional<std::chrono::milliseconds> container_check_interval;
   /// The largest packet. ZooKeeper fixes it for a whole process, so giving it implies own_process.
   std::optional<int> jute_max_buffer;
   /// A process of its own, which takes half a second more: pausing it leaves other servers alone.
   bool own_process = false;
+  /// Links between members can be cut, frozen and delayed. Each packet then takes a detour of some 50 us.
+  bool controlled_links = false;
 };
 
 /// What each member counts by itself adds up in a total; sessions and nodes are replicated and counted once.
@@ -106,17 +115,37 @@ class TestEnsemble {
   std::string addresses() const;  ///< "host:port,host:port,..."
   const std::string& address(int member) const { return addresses_.at(static_cast<std::size_t>(member)); }
 
-  int leader();           ///< waits until there is one
-  void stop(int member);  ///< in order; the sessions live on, and time out if it does not return
-  void kill(int member);  ///< clients see a reset, replies under way are lost
-  int kill_leader();      ///< returns which member it was
+  int leader();                  ///< waits until there is one; of two, the one elected last
+  int leader_after(int former);  ///< waits until another member leads
+  void stop(int member);         ///< in order; the sessions live on, and time out if it does not return
+  void kill(int member);         ///< clients see a reset, replies under way are lost
+  int kill_leader();             ///< returns which member it was
   /// Stopped first if it runs; the same data, the same port. On return it serves, unless there is no quorum
   /// yet.
   void restart(int member);
   void stop_all();
   void restart_all();
 
-  /// As if the session had timed out. On return every running member has removed it and its ephemeral nodes.
+  // ---- Links between members, with ServerOptions::controlled_links. Links to clients are not touched. ----
+
+  bool has_controlled_links() const noexcept { return controlled_links_; }
+
+  /// Connections are reset and new ones fail, so both sides know at once: a follower without leader and a leader
+  /// without quorum stop serving.
+  void cut_link(int a, int b);
+  /// Connections stay open and nothing passes, so neither side knows before sync_limit ticks: until then a follower
+  /// goes on answering reads, and a leader goes on leading.
+  void freeze_link(int a, int b);
+  /// Everything passes later by that much, in both directions: a follower lags behind its leader.
+  void delay_link(int a, int b, std::chrono::milliseconds delay);
+  void heal_link(int a, int b);
+  void isolate(int member);           ///< cuts all its links
+  void isolate_silently(int member);  ///< freezes all its links
+  /// Heals all links; what was held back passes at once. On return every running member serves under one leader.
+  void heal();
+
+  /// As if the session had timed out. On return every running member has removed it and its ephemeral nodes, except
+  /// those that the leader does not reach.
   void expire_session(std::int64_t session_id);
 
   ServerInfo info(int member) const;
@@ -126,12 +155,14 @@ class TestEnsemble {
 
  private:
   std::string command(const std::string& verb, const std::string& arguments = {}) const;
+  void set_link(int a, int b, const std::string& fate);
 
   // constant after construction
   std::unique_ptr<TestServerProcess> own_process_;
   TestServerProcess* process_ = nullptr;  // null with external servers
   std::string id_;
   std::vector<std::string> addresses_;
+  bool controlled_links_ = false;
 };
 
 /// One server, with the same promises as TestEnsemble.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/test_server.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <functional>
 #include <gtest/gtest.h>
+#include <memory>
 #include <mutex>
 #include <poll.h>
 #include <signal.h>
@@ -290,6 +292,191 @@ TEST_F(TestEnsembleTest, EmptyContainerIsRemovedAlsoUnderANewLeader) {
   ASSERT_EQ(client.create("/container/child"), ZOK);
   ASSERT_EQ(client.remove("/container/child"), ZOK);
   EXPECT_TRUE(eventually([&] { return client.exists("/container") == ZNONODE; }));
+}
+
+/// A write that is begun and whose answer may not come.
+class BegunCreate {
+ public:
+  BegunCreate(Client& client, const std::string& path) {
+    zoo_acreate(client.get(), path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, &BegunCreate::done, &answer_);
+  }
+  bool answered() const { return answer_ != kNone; }
+  int answer() const { return answer_; }
+
+ private:
+  static constexpr int kNone = 1;
+  static void done(int result, const char*, const void* context) {
+    *static_cast<std::atomic<int>*>(const_cast<void*>(context)) = result;
+  }
+  std::atomic<int> answer_{kNone};
+};
+
+/// The answers to one client keep their order, so a member that does not commit needs one client that reads and another
+/// one that writes.
+class LinksTest : public TestServerTest {
+ protected:
+  void SetUp() override {
+    TestServerTest::SetUp();
+    if (IsSkipped()) return;
+    ServerOptions options;
+    options.controlled_links = true;
+    // A member that hears nothing goes on for 6 s; these tests do much less meanwhile.
+    options.sync_limit = 30;
+    ensemble_ = std::make_unique<TestEnsemble>(3, options);
+    leader_ = ensemble().leader();
+    follower_ = (leader_ + 1) % 3;
+    other_ = (leader_ + 2) % 3;
+  }
+  TestEnsemble& ensemble() const { return *ensemble_; }
+
+  int leader_ = 0;
+  int follower_ = 0;
+  int other_ = 0;
+
+ private:
+  std::unique_ptr<TestEnsemble> ensemble_;
+};
+
+TEST_F(LinksTest, SilentlyIsolatedFollowerAnswersReadsButCommitsNothing) {
+  Client reader(ensemble().address(follower_), 30s);
+  Client writer(ensemble().address(follower_), 30s);
+  Client majority(ensemble().address(other_), 30s);
+  ASSERT_TRUE(reader.connect() && writer.connect() && majority.connect());
+  ASSERT_EQ(reader.create("/before"), ZOK);
+  ensemble().isolate_silently(follower_);
+  BegunCreate held_back(writer, "/held-back");
+  EXPECT_EQ(majority.create("/of-majority"), ZOK);
+  EXPECT_EQ(majority.exists("/held-back"), ZNONODE);
+  EXPECT_EQ(reader.exists("/before"), ZOK);
+  EXPECT_EQ(reader.exists("/of-majority"), ZNONODE);
+  EXPECT_FALSE(held_back.answered());
+  ensemble().heal();
+  EXPECT_EQ(ensemble().leader(), leader_);
+  EXPECT_TRUE(eventually([&] { return held_back.answered(); }));
+  EXPECT_EQ(held_back.answer(), ZOK);
+  EXPECT_TRUE(eventually([&] { return reader.exists("/of-majority") == ZOK; }));
+}
+
+TEST_F(LinksTest, FollowerThatIsCutOffStopsServingUntilHealed) {
+  Client of_follower(ensemble().address(follower_), 30s);
+  Client majority(ensemble().address(leader_), 30s);
+  ASSERT_TRUE(of_follower.connect() && majority.connect());
+  ensemble().isolate(follower_);
+  EXPECT_TRUE(of_follower.wait_for_state(ZOO_CONNECTING_STATE));
+  EXPECT_EQ(majority.create("/of-majority"), ZOK);
+  EXPECT_EQ(ensemble().info().running, 2);
+  ensemble().heal();
+  EXPECT_EQ(ensemble().info().running, 3);
+  EXPECT_EQ(ensemble().leader(), leader_);
+  ASSERT_TRUE(of_follower.connect());
+  EXPECT_EQ(of_follower.exists("/of-majority"), ZOK);
+}
+
+TEST_F(LinksTest, LeaderThatIsCutOffIsReplacedAndFollowsOnceHealed) {
+  ensemble().isolate(leader_);
+  const int successor = ensemble().leader_after(leader_);
+  Client majority(ensemble().address(successor), 30s);
+  ASSERT_TRUE(majority.connect());
+  EXPECT_EQ(majority.create("/of-majority"), ZOK);
+  EXPECT_TRUE(eventually([&] { return ensemble().info(leader_).running == 0; }));
+  ensemble().heal();
+  EXPECT_EQ(ensemble().info().running, 3);
+  EXPECT_EQ(ensemble().leader(), successor);
+  Client of_former(ensemble().address(leader_), 30s);
+  ASSERT_TRUE(of_former.connect());
+  EXPECT_EQ(of_former.exists("/of-majority"), ZOK);
+}
+
+TEST_F(LinksTest, SilentlyIsolatedLeaderAnswersReadsButCommitsNothing) {
+  Client reader(ensemble().address(leader_), 30s);
+  Client writer(ensemble().address(leader_), 30s);
+  ASSERT_TRUE(reader.connect() && writer.connect());
+  ensemble().isolate_silently(leader_);
+  BegunCreate held_back(writer, "/held-back");
+  EXPECT_EQ(reader.exists("/held-back"), ZNONODE);
+  const int successor = ensemble().leader_after(leader_);
+  Client majority(ensemble().address(successor), 30s);
+  ASSERT_TRUE(majority.connect());
+  EXPECT_EQ(majority.create("/of-majority"), ZOK);
+  EXPECT_FALSE(held_back.answered() && held_back.answer() == ZOK);
+  ensemble().heal();
+  EXPECT_EQ(ensemble().leader(), successor);
+  EXPECT_EQ(ensemble().info().running, 3);
+  EXPECT_EQ(majority.exists("/held-back"), ZNONODE);
+  ASSERT_TRUE(reader.connect());
+  EXPECT_TRUE(eventually([&] { return reader.exists("/of-majority") == ZOK; }));
+}
+
+TEST_F(LinksTest, DelayedLinkMakesAFollowerLag) {
+  Client of_leader(ensemble().address(leader_), 30s);
+  Client of_follower(ensemble().address(follower_), 30s);
+  Client of_other(ensemble().address(other_), 30s);
+  ASSERT_TRUE(of_leader.connect() && of_follower.connect() && of_other.connect());
+  constexpr auto kLag = 1500ms;
+  ensemble().delay_link(leader_, follower_, kLag);
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_EQ(of_leader.create("/late"), ZOK);
+  EXPECT_TRUE(eventually([&] { return of_other.exists("/late") == ZOK; }));
+  const auto seen_by_other = std::chrono::steady_clock::now() - start;
+  EXPECT_TRUE(eventually([&] { return of_follower.exists("/late") == ZOK; }));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, kLag);
+  EXPECT_LT(seen_by_other, kLag);
+  EXPECT_EQ(ensemble().info().running, 3);
+
+  ASSERT_EQ(of_leader.create("/at-once"), ZOK);
+  ensemble().heal();
+  EXPECT_TRUE(eventually([&] { return of_follower.exists("/at-once") == ZOK; }));
+}
+
+TEST_F(LinksTest, OneLinkIsCutAndHealedByItself) {
+  Client client(ensemble().address(other_), 30s);
+  ASSERT_TRUE(client.connect());
+  ensemble().cut_link(leader_, follower_);
+  EXPECT_EQ(client.create("/without-follower"), ZOK);
+  EXPECT_TRUE(eventually([&] { return ensemble().info(follower_).running == 0; }));
+  EXPECT_EQ(ensemble().leader(), leader_);
+  ensemble().heal_link(leader_, follower_);
+  EXPECT_TRUE(eventually([&] { return ensemble().info(follower_).running == 1; }));
+  EXPECT_EQ(ensemble().leader(), leader_);
+}
+
+TEST_F(LinksTest, MembersFindEachOtherAgainAfterARestart) {
+  for (int member = 0; member < 3; ++member) ensemble().restart(member);
+  ensemble().isolate(ensemble().leader());
+  ensemble().restart(0);
+  ensemble().heal();
+  EXPECT_EQ(ensemble().info().running, 3);
+}
+
+TEST_F(LinksTest, ExpiryDoesNotWaitForAFollowerThatIsCutOff) {
+  Client expired(ensemble().address(follower_), 30s);
+  Client majority(ensemble().address(other_), 30s);
+  ASSERT_TRUE(expired.connect() && majority.connect());
+  ASSERT_EQ(expired.create("/mine", ZOO_EPHEMERAL), ZOK);
+  ensemble().isolate_silently(follower_);
+  ensemble().expire_session(expired.session());
+  EXPECT_EQ(majority.exists("/mine"), ZNONODE);
+  EXPECT_EQ(expired.exists("/mine"), ZOK);
+  ensemble().heal();
+  EXPECT_TRUE(expired.wait_for_state(ZOO_EXPIRED_SESSION_STATE));
+}
+
+TEST_F(TestEnsembleTest, LinksAreControlledOnRequestOnly) {
+  TestEnsemble ensemble;
+  EXPECT_THROW(ensemble.isolate(0), std::runtime_error);
+  EXPECT_EQ(ensemble.info().running, 3);
+}
+
+TEST_F(TestEnsembleTest, EachMemberHasItsOwnLargestSessionTimeout) {
+  ServerOptions options;
+  options.max_session_timeouts = {10s, 4s, 6s};
+  TestEnsemble ensemble(3, options);
+  for (int member = 0; member < 3; ++member) {
+    Client client(ensemble.address(member), 20s);
+    ASSERT_TRUE(client.connect());
+    EXPECT_EQ(std::chrono::milliseconds(zoo_recv_timeout(client.get())),
+              options.max_session_timeouts[static_cast<std::size_t>(member)]);
+  }
 }
 
 TEST_F(TestServerProcessTest, PausedServerKeepsConnectionsAndAnswersLater) {

@@ -64,8 +64,25 @@ final class Controller {
                 ensemble(arguments).restart(members(arguments));
                 return "";
             case "leader":
+                expectArguments(arguments, 1, 2);
+                return Integer.toString(
+                        ensemble(arguments).awaitLeader(arguments.size() == 2 ? members(arguments).get(0) : -1));
+            case "link":
+                expectArguments(arguments, 4, 4);
+                setLink(ensemble(arguments), member(arguments, 1), member(arguments, 2), arguments.get(3));
+                return "";
+            case "isolate":
+                expectArguments(arguments, 2, 3);
+                setLink(
+                        ensemble(arguments),
+                        member(arguments, 1),
+                        -1,
+                        arguments.size() == 3 ? arguments.get(2) : "cut");
+                return "";
+            case "heal":
                 expectArguments(arguments, 1, 1);
-                return Integer.toString(ensemble(arguments).awaitLeader());
+                ensemble(arguments).heal();
+                return "";
             case "expire":
                 expectArguments(arguments, 2, 2);
                 ensemble(arguments).expire(session(arguments.get(1)));
@@ -87,19 +104,35 @@ final class Controller {
         Settings settings = new Settings();
         for (String argument : arguments) {
             String[] pair = argument.split("=", 2);
-            int value = number(pair.length == 2 ? pair[1] : "", argument);
+            int[] values = numbers(pair.length == 2 ? pair[1] : "", argument);
+            int value = values[0];
+            switch (pair[0]) {
+                case "tick-time":
+                    settings.tickTimes = values;
+                    continue;
+                case "min-session-timeout":
+                    settings.minSessionTimeouts = values;
+                    continue;
+                case "max-session-timeout":
+                    settings.maxSessionTimeouts = values;
+                    continue;
+                default:
+                    if (values.length > 1) {
+                        throw new IllegalArgumentException("this option takes one value: " + argument);
+                    }
+            }
             switch (pair[0]) {
                 case "servers":
                     settings.servers = value;
                     break;
-                case "tick-time":
-                    settings.tickTime = value;
+                case "init-limit":
+                    settings.initLimit = value;
                     break;
-                case "min-session-timeout":
-                    settings.minSessionTimeout = value;
+                case "sync-limit":
+                    settings.syncLimit = value;
                     break;
-                case "max-session-timeout":
-                    settings.maxSessionTimeout = value;
+                case "links":
+                    settings.links = value != 0;
                     break;
                 case "container-check-interval":
                     settings.containerCheckInterval = value;
@@ -125,7 +158,7 @@ final class Controller {
         expectArguments(arguments, 1, 2);
         Ensemble ensemble = ensemble(arguments);
         List<Integer> victims = arguments.size() == 2 && arguments.get(1).equals("leader")
-                ? Collections.singletonList(ensemble.awaitLeader())
+                ? Collections.singletonList(ensemble.awaitLeader(-1))
                 : members(arguments);
         for (int member : victims) {
             ensemble.kill(member);
@@ -145,17 +178,41 @@ final class Controller {
     private List<Integer> members(List<String> arguments) {
         int size = ensemble(arguments).size();
         if (arguments.size() >= 2) {
-            int member = number(arguments.get(1), arguments.get(1));
-            if (member < 0 || member >= size) {
-                throw new IllegalArgumentException("there is no member " + member + " of " + arguments.get(0));
-            }
-            return Collections.singletonList(member);
+            return Collections.singletonList(member(arguments, 1));
         }
         List<Integer> all = new ArrayList<>();
         for (int member = 0; member < size; member++) {
             all.add(member);
         }
         return all;
+    }
+
+    private int member(List<String> arguments, int position) {
+        int member = number(arguments.get(position), arguments.get(position));
+        if (member < 0 || member >= ensemble(arguments).size()) {
+            throw new IllegalArgumentException("there is no member " + member + " of " + arguments.get(0));
+        }
+        return member;
+    }
+
+    /** With all others, if the other one is negative. */
+    private static void setLink(Ensemble ensemble, int member, int other, String fate) {
+        switch (fate) {
+            case "cut":
+                ensemble.setLink(member, other, Link.Mode.CUT, 0);
+                break;
+            case "freeze":
+                ensemble.setLink(member, other, Link.Mode.FROZEN, 0);
+                break;
+            case "heal":
+                ensemble.setLink(member, other, Link.Mode.PASSING, 0);
+                break;
+            default:
+                if (!fate.startsWith("delay=")) {
+                    throw new IllegalArgumentException("unknown fate of a link: " + fate);
+                }
+                ensemble.setLink(member, other, Link.Mode.PASSING, number(fate.substring("delay=".length()), fate));
+        }
     }
 
     private static void expectArguments(List<String> arguments, int least, int most) {
@@ -170,6 +227,10 @@ final class Controller {
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("not a session id: " + text);
         }
+    }
+
+    private static int[] numbers(String text, String where) {
+        return Arrays.stream(text.split(",")).mapToInt(each -> number(each, where)).toArray();
     }
 
     private static int number(String text, String where) {

@@ -9,12 +9,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.Timer;
 import java.util.TimerTask;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.apache.curator.test.InstanceSpec;
-import org.apache.curator.test.TestingCluster;
+import org.apache.curator.test.QuorumConfigBuilder;
 import org.apache.curator.test.TestingServer;
 import org.apache.curator.test.TestingZooKeeperServer;
 import org.apache.zookeeper.server.ContainerManager;
@@ -25,8 +26,7 @@ import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.util.ServiceUtils;
 
 /**
- * One server (Curator's TestingServer) or several (TestingCluster), with the same verbs for both. Members are counted
- * from 0. Used by one thread; only the container check runs on a thread of its own.
+ * One server (Curator's TestingServer) or several, with the same verbs for both. Members are counted from 0. Used by one thread; only the container check runs on a thread of its own.
  */
 final class Ensemble {
     private static final long PATIENCE_MS = 25_000;
@@ -37,7 +37,9 @@ final class Ensemble {
     private final List<Integer> takenPorts = new ArrayList<>();
     private final List<InstanceSpec> specs = new ArrayList<>();
     private final List<TestingZooKeeperServer> members = new ArrayList<>();
-    private final Closeable curator;
+    private final List<Closeable> closeables = new ArrayList<>();
+    /** Null if the members are connected without a relay. */
+    private final Links links;
     private final Timer containerTimer;
     /** Written by the thread that gives commands, read by the container check, where an old value does no harm. */
     private final boolean[] started;
@@ -50,19 +52,16 @@ final class Ensemble {
         for (int member = 0; member < settings.servers; member++) {
             specs.add(spec(member));
         }
+        links = settings.links ? connectByLinks() : null;
         if (settings.servers == 1) {
             TestingServer server = new TestingServer(specs.get(0), false);
             members.add(Internals.zooKeeperOf(server));
-            curator = server;
+            closeables.add(server);
         } else {
-            TestingCluster cluster = new TestingCluster(specs);
-            for (InstanceSpec spec : specs) {
-                members.add(cluster.getServers().stream()
-                        .filter(server -> server.getInstanceSpec().equals(spec))
-                        .findFirst()
-                        .orElseThrow());
+            for (int member = 0; member < settings.servers; member++) {
+                members.add(new TestingZooKeeperServer(new QuorumConfigBuilder(specsAsSeenBy(member)), member));
             }
-            curator = cluster;
+            closeables.addAll(members);
         }
         containerTimer = settings.containerCheckInterval > 0 ? startContainerChecks() : null;
     }
@@ -128,27 +127,52 @@ final class Ensemble {
         }
     }
 
-    int awaitLeader() throws InterruptedException {
+    /** Waits for a leader other than this member; a negative number excludes nobody. */
+    int awaitLeader(int except) throws InterruptedException {
         if (!hasQuorum()) {
             throw new IllegalStateException("too few members are running for a leader");
         }
         int[] leader = {-1};
         await("a leader", () -> {
             leader[0] = findLeader();
-            return leader[0] >= 0;
+            return leader[0] >= 0 && leader[0] != except;
         });
         return leader[0];
     }
 
-    /** Does what the server does when the session times out, and returns when every member that runs has seen it. */
+    /** Does what the server does when the session times out, and returns when every member that can has seen it. */
     void expire(long session) throws InterruptedException {
-        ZooKeeperServer leader = Internals.activeServerOf(members.get(awaitLeader()));
+        int leading = awaitLeader(-1);
+        ZooKeeperServer leader = Internals.activeServerOf(members.get(leading));
         if (leader == null || !leader.getZKDatabase().getSessionWithTimeOuts().containsKey(session)) {
             throw new IllegalArgumentException("there is no session 0x" + Long.toHexString(session));
         }
         leader.getSessionTracker().setSessionClosing(session);
         leader.expire(session);
-        await("the end of session 0x" + Long.toHexString(session), () -> !isKnown(session));
+        await("the end of session 0x" + Long.toHexString(session), () -> !isKnown(session, leading));
+    }
+
+    /** With all others, if the other one is negative. */
+    void setLink(int member, int other, Link.Mode mode, int delayMs) {
+        if (member == other) {
+            throw new IllegalArgumentException("a member has no link with itself");
+        }
+        if (delayMs < 0) {
+            throw new IllegalArgumentException("a delay must not be negative");
+        }
+        if (other < 0) {
+            linksOrThrow().setAllOf(member, mode, delayMs);
+        } else {
+            linksOrThrow().set(member, other, mode, delayMs);
+        }
+    }
+
+    /** All links pass again; on return every started member serves under one leader, if there is a quorum. */
+    void heal() throws InterruptedException {
+        linksOrThrow().healAll();
+        if (hasQuorum()) {
+            await("all members under one leader", this::isUnited);
+        }
     }
 
     Info info(List<Integer> which) {
@@ -169,7 +193,12 @@ final class Ensemble {
         for (int member = 0; member < members.size(); member++) {
             stop(member);
         }
-        curator.close();
+        for (Closeable each : closeables) {
+            each.close();
+        }
+        if (links != null) {
+            links.close();
+        }
         ports.giveBack(takenPorts);
         if (!settings.keepData) {
             DataRoot.removeTree(directory);
@@ -182,19 +211,55 @@ final class Ensemble {
         Files.createDirectories(data);
         Map<String, Object> properties = new HashMap<>();
         properties.put("clientPortAddress", settings.host);
-        properties.put("minSessionTimeout", Integer.toString(settings.effectiveMinSessionTimeout()));
-        properties.put("maxSessionTimeout", Integer.toString(settings.maxSessionTimeout));
-        // Counted in ticks. Short ticks are meant for short sessions, not for members that give each other up whenever
-        // a busy machine lets them wait.
-        properties.put("initLimit", Integer.toString(Math.max(10, 10_000 / settings.tickTime)));
-        properties.put("syncLimit", Integer.toString(Math.max(5, 5_000 / settings.tickTime)));
+        properties.put("minSessionTimeout", Integer.toString(settings.minSessionTimeout(member)));
+        properties.put("maxSessionTimeout", Integer.toString(settings.maxSessionTimeout(member)));
+        properties.put("initLimit", Integer.toString(settings.initLimit(member)));
+        properties.put("syncLimit", Integer.toString(settings.syncLimit(member)));
         int port = settings.firstPort > 0 ? settings.firstPort + member : takePort();
         boolean alone = settings.servers == 1;
         int electionPort = alone ? 0 : takePort();
         int quorumPort = alone ? 0 : takePort();
         int unlimited = 0;
-        return new InstanceSpec(data.toFile(), port, electionPort, quorumPort, false, member + 1, settings.tickTime,
-                unlimited, properties, settings.host);
+        return new InstanceSpec(data.toFile(), port, electionPort, quorumPort, false, member + 1,
+                settings.tickTime(member), unlimited, properties, settings.host);
+    }
+
+    private Links connectByLinks() throws IOException {
+        Links result = new Links(settings.servers);
+        for (int from = 0; from < settings.servers; from++) {
+            for (int to = 0; to < settings.servers; to++) {
+                if (from != to) {
+                    InstanceSpec target = specs.get(to);
+                    result.connect(
+                            from, to, takePort(), takePort(), target.getQuorumPort(), target.getElectionPort());
+                }
+            }
+        }
+        return result;
+    }
+
+    /** Its own ports as they are, those of the others as they are at its end of the links. */
+    private List<InstanceSpec> specsAsSeenBy(int member) {
+        if (links == null) {
+            return specs;
+        }
+        List<InstanceSpec> seen = new ArrayList<>();
+        for (int other = 0; other < specs.size(); other++) {
+            InstanceSpec spec = specs.get(other);
+            seen.add(other == member
+                    ? spec
+                    : new InstanceSpec(spec.getDataDirectory(), spec.getPort(), links.electionPort(member, other),
+                            links.quorumPort(member, other), false, spec.getServerId(), spec.getTickTime(),
+                            spec.getMaxClientCnxns(), spec.getCustomProperties(), spec.getHostname()));
+        }
+        return seen;
+    }
+
+    private Links linksOrThrow() {
+        if (links == null) {
+            throw new IllegalStateException("these servers were started without links=1");
+        }
+        return links;
     }
 
     private int takePort() throws IOException {
@@ -259,17 +324,46 @@ final class Ensemble {
         return count > members.size() / 2;
     }
 
+    /** A leader that was cut off may go on for a while beside the next one, so the latest counts. */
     private int findLeader() {
+        int leader = -1;
+        long latest = -1;
         for (int member = 0; member < members.size(); member++) {
-            if (servingOf(member) == null) {
+            ZooKeeperServer server = servingOf(member);
+            if (server == null) {
                 continue;
             }
             QuorumPeer peer = Internals.peerOf(members.get(member));
-            if (members.size() == 1 || (peer != null && peer.getPeerState() == QuorumPeer.ServerState.LEADING)) {
-                return member;
+            long epoch = server.getZxid() >>> 32;
+            boolean leads = members.size() == 1
+                    || (peer != null && peer.getPeerState() == QuorumPeer.ServerState.LEADING);
+            if (leads && epoch > latest) {
+                leader = member;
+                latest = epoch;
             }
         }
-        return -1;
+        return leader;
+    }
+
+    /** Every started member serves, and all but one follow that one. */
+    private boolean isUnited() {
+        int leading = findLeader();
+        if (leading < 0) {
+            return false;
+        }
+        Set<Long> followers = Internals.followersOf(Internals.peerOf(members.get(leading)));
+        for (int member = 0; member < members.size(); member++) {
+            if (!started[member] || member == leading) {
+                continue;
+            }
+            boolean follows = servingOf(member) != null
+                    && Internals.peerOf(members.get(member)).getPeerState() == QuorumPeer.ServerState.FOLLOWING
+                    && followers.contains((long) specs.get(member).getServerId());
+            if (!follows) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Null unless clients of this member are served. */
@@ -285,10 +379,10 @@ final class Ensemble {
         return serves ? server : null;
     }
 
-    private boolean isKnown(long session) {
+    private boolean isKnown(long session, int leader) {
         for (int member = 0; member < members.size(); member++) {
             ZooKeeperServer server = servingOf(member);
-            if (server == null) {
+            if (server == null || (links != null && !links.passes(leader, member))) {
                 continue;
             }
             if (server.getZKDatabase().getSessionWithTimeOuts().containsKey(session)
@@ -321,7 +415,7 @@ final class Ensemble {
         long end = System.nanoTime() + PATIENCE_MS * 1_000_000;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > end) {
-                throw new IllegalStateException("waited in vain for " + what);
+                throw new IllegalStateException("waited too long for " + what);
             }
             Thread.sleep(2);
         }

@@ -7,12 +7,16 @@ import java.lang.reflect.Method;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.Collections;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.curator.test.TestingServer;
 import org.apache.curator.test.TestingZooKeeperServer;
 import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.ServerCnxn;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
+import org.apache.zookeeper.server.quorum.Leader;
 import org.apache.zookeeper.server.quorum.QuorumPeer;
 
 /**
@@ -54,6 +58,16 @@ final class Internals {
         }
         Object main = field(embedded(server), "mainsingle");
         return main == null ? null : (ServerCnxnFactory) field(main, "cnxnFactory");
+    }
+
+    /** The server ids of those to whom a leader sends every change; empty for others. */
+    static Set<Long> followersOf(QuorumPeer peer) {
+        Leader leader = peer.leader;
+        return leader == null
+                ? Collections.emptySet()
+                : leader.getForwardingFollowers().stream()
+                        .map(handler -> (Long) field(handler, "sid"))
+                        .collect(Collectors.toSet());
     }
 
     /** Null on followers. */

@@ -41,7 +41,7 @@ public final class Main {
         String serveOnly = null;
         Settings settings = new Settings();
         settings.firstPort = 2181;
-        settings.tickTime = 2000;
+        settings.tickTimes = new int[] {2000};
         try {
             for (int i = 0; i < arguments.length; i++) {
                 String option = arguments[i];
@@ -65,7 +65,7 @@ public final class Main {
                         settings.servers = number(arguments, ++i);
                         break;
                     case "--tick-time":
-                        settings.tickTime = number(arguments, ++i);
+                        settings.tickTimes = new int[] {number(arguments, ++i)};
                         break;
                     case "--data-dir":
                         dataDirectory = Path.of(value(arguments, ++i)).toAbsolutePath();
@@ -78,7 +78,7 @@ public final class Main {
             if (!serve && serveOnly != null) {
                 throw new IllegalArgumentException(serveOnly + " needs --serve");
             }
-            settings.maxSessionTimeout = Math.max(60_000, 20 * settings.tickTime);
+            settings.maxSessionTimeouts = new int[] {Math.max(60_000, 20 * settings.tickTime(0))};
             settings.check();
         } catch (IllegalArgumentException e) {
             fail(e.getMessage() + "\nTry --help.", 2);
@@ -123,6 +123,8 @@ public final class Main {
         System.setProperty("zookeeper.4lw.commands.whitelist", "*");
         System.setProperty("zookeeper.extendedTypesEnabled", "true");
         System.setProperty("zookeeper.jmx.log4j.disable", "true");
+        // A member that was alone for a while asks ever more seldom whether there is a leader, down to once a minute.
+        System.setProperty("zookeeper.fastleader.maxNotificationInterval", "1000");
         System.setProperty("znode.container.maxPerMinute", "60000");
         // JMX names the same members of two ensembles alike, and nobody here looks at it.
         MBeanRegistry.setInstance(new MBeanRegistry() {

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package zkrecipes.testserver;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
+
+/**
+ * Passes connections on from ports of its own to those of servers, as the link that each belongs to allows. One thread
+ * does everything; other threads hand it what is to be done.
+ */
+final class Relay implements Closeable {
+    private static final int CONNECT_MS = 1_000;
+
+    private final Selector selector = Selector.open();
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final Thread thread = new Thread(this::run, "relay");
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(64 << 10);
+    // used by the thread alone
+    private final List<RelayedConnection> connections = new ArrayList<>();
+    private boolean closing = false;
+
+    Relay() throws IOException {
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Listens from now on. */
+    void open(Link link, int port, int target, boolean election) throws IOException {
+        ServerSocketChannel listener = ServerSocketChannel.open();
+        try {
+            listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            listener.bind(loopback(port));
+            listener.configureBlocking(false);
+        } catch (IOException e) {
+            listener.close();
+            throw e;
+        }
+        perform(() -> {
+            try {
+                listener.register(selector, SelectionKey.OP_ACCEPT, new Entrance(link, target, election));
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    /** On return it is so. */
+    void set(Link link, Link.Mode mode, int delayMs) {
+        perform(() -> {
+            link.mode = mode;
+            link.delayNanos = delayMs * 1_000_000L;
+            if (mode == Link.Mode.CUT) {
+                reset(connection -> connection.link == link);
+            } else if (mode == Link.Mode.PASSING) {
+                reset(connection -> connection.link == link && connection.stillborn);
+            }
+        });
+    }
+
+    Link.Mode modeOf(Link link) {
+        Link.Mode[] mode = new Link.Mode[1];
+        perform(() -> mode[0] = link.mode);
+        return mode[0];
+    }
+
+    @Override
+    public void close() {
+        perform(() -> closing = true);
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static final class Entrance {
+        final Link link;
+        final int target;
+        final boolean election;
+
+        Entrance(Link link, int target, boolean election) {
+            this.link = link;
+            this.target = target;
+            this.election = election;
+        }
+    }
+
+    /** Returns when the thread has done it, and has closed what it told the system to close. */
+    private void perform(Runnable task) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        tasks.add(() -> {
+            try {
+                task.run();
+                // A registered channel is closed in full by the next selection only.
+                selector.selectNow();
+                done.complete(null);
+            } catch (IOException | RuntimeException e) {
+                done.completeExceptionally(e);
+            }
+        });
+        selector.wakeup();
+        done.join();
+    }
+
+    private void run() {
+        try {
+            while (!closing) {
+                select();
+                for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+                    task.run();
+                }
+                accept();
+                pump();
+            }
+            for (SelectionKey key : selector.keys()) {
+                key.channel().close();
+            }
+            reset(connection -> true);
+            selector.close();
+        } catch (IOException e) {
+            throw new IllegalStateException("the relay has ended", e);
+        }
+    }
+
+    private void select() throws IOException {
+        long due = Long.MAX_VALUE;
+        for (RelayedConnection connection : connections) {
+            due = Math.min(due, connection.nextDue());
+        }
+        if (due == Long.MAX_VALUE) {
+            selector.select();
+            return;
+        }
+        long wait = due - System.nanoTime();
+        if (wait <= 0) {
+            selector.selectNow();
+        } else {
+            selector.select(wait / 1_000_000 + 1);
+        }
+    }
+
+    private void accept() {
+        for (SelectionKey key : selector.keys()) {
+            if (!key.isValid() || !(key.attachment() instanceof Entrance)) {
+                continue;
+            }
+            try {
+                SocketChannel near = ((ServerSocketChannel) key.channel()).accept();
+                if (near != null) {
+                    accept(near, (Entrance) key.attachment());
+                }
+            } catch (IOException e) {
+                // Gone before it was accepted.
+            }
+        }
+    }
+
+    private void accept(SocketChannel near, Entrance entrance) throws IOException {
+        try {
+            SocketChannel far = null;
+            switch (entrance.link.mode) {
+                case CUT:
+                    throw new IOException("cut");
+                case PASSING:
+                    far = SocketChannel.open();
+                    far.socket().connect(loopback(entrance.target), CONNECT_MS);
+                    break;
+                default:
+                    break;
+            }
+            connections.add(new RelayedConnection(
+                    entrance.link, near, far, entrance.election ? new ElectionGreeting() : null, selector));
+        } catch (IOException e) {
+            near.setOption(StandardSocketOptions.SO_LINGER, 0);
+            near.close();
+        }
+    }
+
+    private void pump() {
+        long now = System.nanoTime();
+        connections.removeIf(connection -> !connection.pump(now, buffer));
+        selector.selectedKeys().clear();
+    }
+
+    private void reset(Predicate<RelayedConnection> which) {
+        for (Iterator<RelayedConnection> each = connections.iterator(); each.hasNext();) {
+            RelayedConnection connection = each.next();
+            if (which.test(connection)) {
+                connection.close(true);
+                each.remove();
+            }
+        }
+    }
+
+    private static InetSocketAddress loopback(int port) {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+}

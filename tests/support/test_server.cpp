@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/test_server.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,9 @@
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
+
+#include "tests/support/member_processes.h"
 
 namespace zkrecipes::testing {
 namespace {
@@ -71,9 +75,9 @@ std::vector<std::string> split(const std::string& list, char separator) {
   return parts;
 }
 
-std::string start_command(int servers, const ServerOptions& options) {
+std::string start_arguments(int servers, const ServerOptions& options) {
   std::ostringstream line;
-  line << "start servers=" << servers << " tick-time=" << options.tick_time.count();
+  line << "servers=" << servers << " tick-time=" << options.tick_time.count();
   if (options.min_session_timeout) line << " min-session-timeout=" << options.min_session_timeout->count();
   if (options.max_session_timeout) line << " max-session-timeout=" << options.max_session_timeout->count();
   if (!options.max_session_timeouts.empty()) {
@@ -86,14 +90,20 @@ std::string start_command(int servers, const ServerOptions& options) {
   }
   if (options.sync_limit) line << " sync-limit=" << *options.sync_limit;
   if (options.init_limit) line << " init-limit=" << *options.init_limit;
-  if (options.controlled_links) line << " links=1";
   if (options.container_check_interval) {
     line << " container-check-interval=" << options.container_check_interval->count();
   }
   return line.str();
 }
 
-ServerInfo parse_info(const std::string& reply) {
+std::vector<std::string> process_arguments(const ServerOptions& options) {
+  if (!options.jute_max_buffer) return {};
+  return {"--jute-max-buffer", std::to_string(*options.jute_max_buffer)};
+}
+
+}  // namespace
+
+ServerInfo parse_server_info(const std::string& reply) {
   ServerInfo info;
   for (const std::string& pair : split(reply, ' ')) {
     const std::size_t equals = pair.find('=');
@@ -111,8 +121,6 @@ ServerInfo parse_info(const std::string& reply) {
   }
   return info;
 }
-
-}  // namespace
 
 std::optional<std::string> external_servers() {
   const char* servers = std::getenv("ZKRECIPES_TEST_SERVERS");
@@ -241,23 +249,38 @@ TestEnsemble::TestEnsemble(int servers, const ServerOptions& options) {
     addresses_ = split(*external, ',');
     return;
   }
+  controlled_links_ = options.controlled_links || options.process_per_member;
+  if (options.process_per_member) {
+    start_member_processes(servers, options);
+    return;
+  }
   if (options.own_process || options.jute_max_buffer) {
-    std::vector<std::string> arguments;
-    if (options.jute_max_buffer) arguments = {"--jute-max-buffer", std::to_string(*options.jute_max_buffer)};
-    own_process_ = std::make_unique<TestServerProcess>(arguments);
+    own_process_ = std::make_unique<TestServerProcess>(process_arguments(options));
     process_ = own_process_.get();
   } else {
     process_ = &TestServerProcess::instance();
   }
-  const std::string reply = process_->command(start_command(servers, options));
+  const std::string reply =
+      process_->command("start " + start_arguments(servers, options) + (options.controlled_links ? " links=1" : ""));
   const std::size_t space = reply.find(' ');
   id_ = reply.substr(0, space);
   addresses_ = split(reply.substr(space + 1), ',');
-  controlled_links_ = options.controlled_links;
+}
+
+void TestEnsemble::start_member_processes(int servers, const ServerOptions& options) {
+  process_ = &TestServerProcess::instance();
+  // <id> <addresses> directory=... ports=... ports=...
+  std::vector<std::string> plan = split(process_->command("plan links=1 servers=" + std::to_string(servers)), ' ');
+  id_ = plan.at(0);
+  addresses_ = split(plan.at(1), ',');
+  const std::string arguments = start_arguments(servers, options) + " " + plan.at(2);
+  plan.erase(plan.begin(), plan.begin() + 3);
+  member_processes_ = std::make_unique<MemberProcesses>(arguments, std::move(plan), process_arguments(options));
 }
 
 TestEnsemble::~TestEnsemble() {
   if (process_ == nullptr || own_process_) return;
+  member_processes_.reset();
   try {
     command("close");
   } catch (const std::exception& error) {
@@ -271,11 +294,17 @@ std::string TestEnsemble::addresses() const {
   return list;
 }
 
+std::vector<int> TestEnsemble::all_members() const {
+  std::vector<int> all;
+  for (int member = 0; member < size(); ++member) all.push_back(member);
+  return all;
+}
+
 int TestEnsemble::leader() {
-  return std::stoi(command("leader"));
+  return member_processes_ ? member_processes_->leader(-1) : std::stoi(command("leader"));
 }
 int TestEnsemble::leader_after(int former) {
-  return std::stoi(command("leader", std::to_string(former)));
+  return member_processes_ ? member_processes_->leader(former) : std::stoi(command("leader", std::to_string(former)));
 }
 void TestEnsemble::cut_link(int a, int b) {
   set_link(a, b, "cut");
@@ -300,33 +329,74 @@ void TestEnsemble::isolate_silently(int member) {
 }
 void TestEnsemble::heal() {
   command("heal");
+  if (member_processes_) member_processes_->wait_until_united();
+}
+void TestEnsemble::pause_member(int member) {
+  if (!member_processes_) throw std::logic_error("pausing a member needs ServerOptions::process_per_member");
+  member_processes_->pause(member);
+}
+void TestEnsemble::resume_member(int member) {
+  if (!member_processes_) throw std::logic_error("pausing a member needs ServerOptions::process_per_member");
+  member_processes_->resume(member);
 }
 void TestEnsemble::stop(int member) {
-  command("stop", std::to_string(member));
+  if (member_processes_)
+    member_processes_->stop(member);
+  else
+    command("stop", std::to_string(member));
 }
 void TestEnsemble::kill(int member) {
-  command("kill", std::to_string(member));
+  if (member_processes_)
+    member_processes_->kill(member);
+  else
+    command("kill", std::to_string(member));
 }
 int TestEnsemble::kill_leader() {
-  return std::stoi(command("kill", "leader"));
+  const int leader = this->leader();
+  kill(leader);
+  return leader;
 }
 void TestEnsemble::restart(int member) {
-  command("restart", std::to_string(member));
+  if (member_processes_)
+    member_processes_->restart({member});
+  else
+    command("restart", std::to_string(member));
 }
 void TestEnsemble::stop_all() {
-  command("stop");
+  for (const int member : all_members()) stop(member);
 }
 void TestEnsemble::restart_all() {
-  command("restart");
+  if (member_processes_)
+    member_processes_->restart(all_members());
+  else
+    command("restart");
 }
 void TestEnsemble::expire_session(std::int64_t session_id) {
-  command("expire", std::to_string(session_id));
+  if (member_processes_)
+    member_processes_->expire_session(session_id);
+  else
+    command("expire", std::to_string(session_id));
 }
 ServerInfo TestEnsemble::info(int member) const {
-  return parse_info(command("info", std::to_string(member)));
+  if (member_processes_) return member_processes_->info(member);
+  return parse_server_info(command("info", std::to_string(member)));
 }
 ServerInfo TestEnsemble::info() const {
-  return parse_info(command("info"));
+  if (!member_processes_) return parse_server_info(command("info"));
+  ServerInfo total;
+  for (const int member : all_members()) {
+    const ServerInfo each = info(member);
+    total.running += each.running;
+    total.watches += each.watches;
+    total.connections += each.connections;
+    total.packets_received += each.packets_received;
+    total.packets_sent += each.packets_sent;
+    total.outstanding += each.outstanding;
+    total.sessions = std::max(total.sessions, each.sessions);
+    total.nodes = std::max(total.nodes, each.nodes);
+    total.ephemerals = std::max(total.ephemerals, each.ephemerals);
+  }
+  return total;
 }
 
 TestServerProcess& TestEnsemble::process() const {

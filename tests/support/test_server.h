@@ -87,6 +87,9 @@ struct ServerOptions {
   bool own_process = false;
   /// Links between members can be cut, frozen and delayed. Each packet then takes a detour of some 50 us.
   bool controlled_links = false;
+  /// Each member in a process of its own, which can be paused and is really killed. Takes a second more, and implies
+  /// controlled_links. The process of TestEnsemble::process() is then that of the links.
+  bool process_per_member = false;
 };
 
 /// What each member counts by itself adds up in a total; sessions and nodes are replicated and counted once.
@@ -101,6 +104,11 @@ struct ServerInfo {
   long packets_sent = 0;
   long outstanding = 0;
 };
+
+/// Reads the answer to the command "info".
+ServerInfo parse_server_info(const std::string& reply);
+
+class MemberProcesses;
 
 /// Several servers that elect a leader; serving when the constructor returns. Destroyed: stopped, and the
 /// data removed. Members are counted from 0. Each verb returns when what it says has happened. Thread-safe.
@@ -144,8 +152,15 @@ class TestEnsemble {
   /// Heals all links; what was held back passes at once. On return every running member serves under one leader.
   void heal();
 
+  // ---- With ServerOptions::process_per_member ----
+
+  /// Connections stay open, nobody answers, and the member does not notice how time passes. A paused member does not
+  /// count as running.
+  void pause_member(int member);
+  void resume_member(int member);
+
   /// As if the session had timed out. On return every running member has removed it and its ephemeral nodes, except
-  /// those that the leader does not reach.
+  /// those that the leader does not reach; with process_per_member, the leader has.
   void expire_session(std::int64_t session_id);
 
   ServerInfo info(int member) const;
@@ -156,6 +171,8 @@ class TestEnsemble {
  private:
   std::string command(const std::string& verb, const std::string& arguments = {}) const;
   void set_link(int a, int b, const std::string& fate);
+  void start_member_processes(int servers, const ServerOptions& options);
+  std::vector<int> all_members() const;
 
   // constant after construction
   std::unique_ptr<TestServerProcess> own_process_;
@@ -163,6 +180,7 @@ class TestEnsemble {
   std::string id_;
   std::vector<std::string> addresses_;
   bool controlled_links_ = false;
+  std::unique_ptr<MemberProcesses> member_processes_;  // null unless each member has a process of its own
 };
 
 /// One server, with the same promises as TestEnsemble.

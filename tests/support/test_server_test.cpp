@@ -417,10 +417,8 @@ TEST_F(LinksTest, DelayedLinkMakesAFollowerLag) {
   const auto start = std::chrono::steady_clock::now();
   ASSERT_EQ(of_leader.create("/late"), ZOK);
   EXPECT_TRUE(eventually([&] { return of_other.exists("/late") == ZOK; }));
-  const auto seen_by_other = std::chrono::steady_clock::now() - start;
   EXPECT_TRUE(eventually([&] { return of_follower.exists("/late") == ZOK; }));
   EXPECT_GE(std::chrono::steady_clock::now() - start, kLag);
-  EXPECT_LT(seen_by_other, kLag);
   EXPECT_EQ(ensemble().info().running, 3);
 
   ASSERT_EQ(of_leader.create("/at-once"), ZOK);
@@ -440,10 +438,13 @@ TEST_F(LinksTest, OneLinkIsCutAndHealedByItself) {
   EXPECT_EQ(ensemble().leader(), leader_);
 }
 
-TEST_F(LinksTest, MembersFindEachOtherAgainAfterARestart) {
+TEST_F(LinksTest, IsolatedMemberThatRestartsServesOnceHealed) {
   for (int member = 0; member < 3; ++member) ensemble().restart(member);
-  ensemble().isolate(ensemble().leader());
-  ensemble().restart(0);
+  const int isolated = ensemble().leader();
+  ensemble().isolate(isolated);
+  ensemble().restart(isolated);
+  EXPECT_NE(ensemble().leader_after(isolated), isolated);
+  EXPECT_EQ(ensemble().info(isolated).running, 0);
   ensemble().heal();
   EXPECT_EQ(ensemble().info().running, 3);
 }
@@ -477,6 +478,71 @@ TEST_F(TestEnsembleTest, EachMemberHasItsOwnLargestSessionTimeout) {
     EXPECT_EQ(std::chrono::milliseconds(zoo_recv_timeout(client.get())),
               options.max_session_timeouts[static_cast<std::size_t>(member)]);
   }
+}
+
+/// Each member in a process of its own.
+class MemberProcessTest : public TestServerTest {
+ protected:
+  void SetUp() override {
+    TestServerTest::SetUp();
+    if (IsSkipped()) return;
+    ServerOptions options;
+    options.process_per_member = true;
+    options.sync_limit = 10;
+    ensemble_ = std::make_unique<TestEnsemble>(3, options);
+  }
+  TestEnsemble& ensemble() const { return *ensemble_; }
+
+ private:
+  std::unique_ptr<TestEnsemble> ensemble_;
+};
+
+TEST_F(MemberProcessTest, PausedLeaderIsReplacedAndFollowsOnceItWakes) {
+  const int paused = ensemble().leader();
+  Client of_paused(ensemble().address(paused), 30s);
+  ASSERT_TRUE(of_paused.connect());
+  ensemble().pause_member(paused);
+  const int successor = ensemble().leader_after(paused);
+  EXPECT_EQ(ensemble().info().running, 2);
+  Client majority(ensemble().address(successor), 30s);
+  ASSERT_TRUE(majority.connect());
+  EXPECT_EQ(majority.create("/meanwhile"), ZOK);
+  ensemble().resume_member(paused);
+  ensemble().heal();
+  EXPECT_EQ(ensemble().info().running, 3);
+  EXPECT_EQ(ensemble().leader(), successor);
+  ASSERT_TRUE(of_paused.connect());
+  EXPECT_TRUE(eventually([&] { return of_paused.exists("/meanwhile") == ZOK; }));
+}
+
+TEST_F(MemberProcessTest, KilledMemberComesBackWithItsData) {
+  Client client(ensemble().addresses(), 30s);
+  ASSERT_TRUE(client.connect());
+  ASSERT_EQ(client.create("/kept"), ZOK);
+  const int killed = ensemble().kill_leader();
+  EXPECT_NE(ensemble().leader_after(killed), killed);
+  ensemble().restart(killed);
+  EXPECT_EQ(ensemble().info().running, 3);
+  ensemble().stop(killed);
+  EXPECT_EQ(ensemble().info().running, 2);
+  ensemble().restart_all();
+  Client of_killed(ensemble().address(killed), 30s);
+  ASSERT_TRUE(of_killed.connect());
+  EXPECT_EQ(of_killed.exists("/kept"), ZOK);
+}
+
+TEST_F(MemberProcessTest, LinksCanBeCut) {
+  const int leader = ensemble().leader();
+  Client client(ensemble().address(leader), 30s);
+  ASSERT_TRUE(client.connect());
+  ensemble().isolate(leader);
+  const int successor = ensemble().leader_after(leader);
+  EXPECT_TRUE(eventually([&] { return ensemble().info(leader).running == 0; }));
+  ensemble().heal();
+  EXPECT_EQ(ensemble().leader(), successor);
+  EXPECT_EQ(ensemble().info().running, 3);
+  ensemble().expire_session(client.session());
+  EXPECT_TRUE(client.wait_for_state(ZOO_EXPIRED_SESSION_STATE));
 }
 
 TEST_F(TestServerProcessTest, PausedServerKeepsConnectionsAndAnswersLater) {

@@ -4,6 +4,7 @@ package zkrecipes.testserver;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -16,6 +17,8 @@ final class Controller {
     private final DataRoot data;
     private final Ports ports = new Ports();
     private final Map<String, Ensemble> ensembles = new LinkedHashMap<>();
+    /** Of ensembles whose members run in processes of their own. */
+    private final Map<String, Layout> plans = new LinkedHashMap<>();
     private int lastId = 0;
 
     Controller(DataRoot data) {
@@ -50,7 +53,12 @@ final class Controller {
                 expectArguments(arguments, 0, 0);
                 return "";
             case "start":
-                return start(arguments);
+                return start(settings(arguments));
+            case "plan":
+                return plan(settings(arguments));
+            case "role":
+                expectArguments(arguments, 2, 2);
+                return ensemble(arguments).role(member(arguments, 1));
             case "stop":
                 expectArguments(arguments, 1, 2);
                 for (int member : members(arguments)) {
@@ -69,19 +77,19 @@ final class Controller {
                         ensemble(arguments).awaitLeader(arguments.size() == 2 ? members(arguments).get(0) : -1));
             case "link":
                 expectArguments(arguments, 4, 4);
-                setLink(ensemble(arguments), member(arguments, 1), member(arguments, 2), arguments.get(3));
+                setLink(arguments.get(0), number(arguments, 1), number(arguments, 2), arguments.get(3));
                 return "";
             case "isolate":
                 expectArguments(arguments, 2, 3);
-                setLink(
-                        ensemble(arguments),
-                        member(arguments, 1),
-                        -1,
-                        arguments.size() == 3 ? arguments.get(2) : "cut");
+                setLink(arguments.get(0), number(arguments, 1), -1, arguments.size() == 3 ? arguments.get(2) : "cut");
                 return "";
             case "heal":
                 expectArguments(arguments, 1, 1);
-                ensemble(arguments).heal();
+                if (plans.containsKey(arguments.get(0))) {
+                    plans.get(arguments.get(0)).links().healAll();
+                } else {
+                    ensemble(arguments).heal();
+                }
                 return "";
             case "expire":
                 expectArguments(arguments, 2, 2);
@@ -92,6 +100,11 @@ final class Controller {
                 return ensemble(arguments).info(members(arguments)).toString();
             case "close":
                 expectArguments(arguments, 1, 1);
+                if (plans.containsKey(arguments.get(0))) {
+                    plans.remove(arguments.get(0)).close();
+                    DataRoot.removeTree(data.resolve(arguments.get(0)));
+                    return "";
+                }
                 ensemble(arguments).close();
                 ensembles.remove(arguments.get(0));
                 return "";
@@ -100,10 +113,14 @@ final class Controller {
         }
     }
 
-    private String start(List<String> arguments) throws Exception {
+    private static Settings settings(List<String> arguments) {
         Settings settings = new Settings();
         for (String argument : arguments) {
             String[] pair = argument.split("=", 2);
+            if (pair[0].equals("directory") && pair.length == 2) {
+                settings.directory = pair[1];
+                continue;
+            }
             int[] values = numbers(pair.length == 2 ? pair[1] : "", argument);
             int value = values[0];
             switch (pair[0]) {
@@ -115,6 +132,9 @@ final class Controller {
                     continue;
                 case "max-session-timeout":
                     settings.maxSessionTimeouts = values;
+                    continue;
+                case "ports":
+                    settings.ports = values;
                     continue;
                 default:
                     if (values.length > 1) {
@@ -131,6 +151,9 @@ final class Controller {
                 case "sync-limit":
                     settings.syncLimit = value;
                     break;
+                case "member":
+                    settings.member = value;
+                    break;
                 case "links":
                     settings.links = value != 0;
                     break;
@@ -142,8 +165,25 @@ final class Controller {
             }
         }
         settings.check();
+        return settings;
+    }
+
+    private String plan(Settings settings) throws IOException {
         String id = "s" + ++lastId;
-        Ensemble ensemble = new Ensemble(settings, data.resolve(id), ports);
+        Layout layout = new Layout(settings, ports);
+        plans.put(id, layout);
+        StringBuilder result = new StringBuilder(id + " " + String.join(",", layout.addresses()));
+        result.append(" directory=").append(data.resolve(id));
+        for (int member = 0; member < settings.servers; member++) {
+            result.append(" ports=").append(layout.portsSeenBy(member));
+        }
+        return result.toString();
+    }
+
+    private String start(Settings settings) throws Exception {
+        String id = "s" + ++lastId;
+        Path directory = settings.directory != null ? Path.of(settings.directory) : data.resolve(id);
+        Ensemble ensemble = new Ensemble(settings, directory, ports);
         try {
             ensemble.start();
         } catch (Exception e) {
@@ -188,7 +228,7 @@ final class Controller {
     }
 
     private int member(List<String> arguments, int position) {
-        int member = number(arguments.get(position), arguments.get(position));
+        int member = number(arguments, position);
         if (member < 0 || member >= ensemble(arguments).size()) {
             throw new IllegalArgumentException("there is no member " + member + " of " + arguments.get(0));
         }
@@ -196,22 +236,23 @@ final class Controller {
     }
 
     /** With all others, if the other one is negative. */
-    private static void setLink(Ensemble ensemble, int member, int other, String fate) {
+    private void setLink(String id, int member, int other, String fate) {
+        Links links = plans.containsKey(id) ? plans.get(id).links() : ensemble(List.of(id)).layout().links();
         switch (fate) {
             case "cut":
-                ensemble.setLink(member, other, Link.Mode.CUT, 0);
+                links.set(member, other, Link.Mode.CUT, 0);
                 break;
             case "freeze":
-                ensemble.setLink(member, other, Link.Mode.FROZEN, 0);
+                links.set(member, other, Link.Mode.FROZEN, 0);
                 break;
             case "heal":
-                ensemble.setLink(member, other, Link.Mode.PASSING, 0);
+                links.set(member, other, Link.Mode.PASSING, 0);
                 break;
             default:
                 if (!fate.startsWith("delay=")) {
                     throw new IllegalArgumentException("unknown fate of a link: " + fate);
                 }
-                ensemble.setLink(member, other, Link.Mode.PASSING, number(fate.substring("delay=".length()), fate));
+                links.set(member, other, Link.Mode.PASSING, number(fate.substring("delay=".length()), fate));
         }
     }
 
@@ -231,6 +272,10 @@ final class Controller {
 
     private static int[] numbers(String text, String where) {
         return Arrays.stream(text.split(",")).mapToInt(each -> number(each, where)).toArray();
+    }
+
+    private static int number(List<String> arguments, int position) {
+        return number(arguments.get(position), arguments.get(position));
     }
 
     private static int number(String text, String where) {

@@ -26,20 +26,19 @@ import org.apache.zookeeper.server.quorum.QuorumPeer;
 import org.apache.zookeeper.util.ServiceUtils;
 
 /**
- * One server (Curator's TestingServer) or several, with the same verbs for both. Members are counted from 0. Used by one thread; only the container check runs on a thread of its own.
+ * One server (Curator's TestingServer) or several, with the same verbs for both. Members are counted from 0. Used by one
+ * thread; only the container check runs on a thread of its own.
  */
 final class Ensemble {
     private static final long PATIENCE_MS = 25_000;
 
     private final Settings settings;
     private final Path directory;
-    private final Ports ports;
-    private final List<Integer> takenPorts = new ArrayList<>();
+    private final Layout layout;
     private final List<InstanceSpec> specs = new ArrayList<>();
+    /** Null for members that run in another process; they are never started here. */
     private final List<TestingZooKeeperServer> members = new ArrayList<>();
     private final List<Closeable> closeables = new ArrayList<>();
-    /** Null if the members are connected without a relay. */
-    private final Links links;
     private final Timer containerTimer;
     /** Written by the thread that gives commands, read by the container check, where an old value does no harm. */
     private final boolean[] started;
@@ -47,35 +46,39 @@ final class Ensemble {
     Ensemble(Settings settings, Path directory, Ports ports) throws Exception {
         this.settings = settings;
         this.directory = directory;
-        this.ports = ports;
         this.started = new boolean[settings.servers];
+        this.layout = new Layout(settings, ports);
         for (int member = 0; member < settings.servers; member++) {
-            specs.add(spec(member));
+            specs.add(spec(member, member));
         }
-        links = settings.links ? connectByLinks() : null;
         if (settings.servers == 1) {
             TestingServer server = new TestingServer(specs.get(0), false);
             members.add(Internals.zooKeeperOf(server));
             closeables.add(server);
         } else {
             for (int member = 0; member < settings.servers; member++) {
-                members.add(new TestingZooKeeperServer(new QuorumConfigBuilder(specsAsSeenBy(member)), member));
+                members.add(runsHere(member) ? member(member) : null);
             }
-            closeables.addAll(members);
         }
         containerTimer = settings.containerCheckInterval > 0 ? startContainerChecks() : null;
     }
 
+    /** On return all serve, unless some run in other processes. */
     void start() throws Exception {
         for (int member = 0; member < members.size(); member++) {
+            if (!runsHere(member)) {
+                continue;
+            }
             requireFreePorts(member);
             members.get(member).start();
             started[member] = true;
         }
         // Curator asks for "end the process" when a server ends by itself; here others live in the same process.
         ServiceUtils.setSystemExitProcedure(ServiceUtils.LOG_ONLY);
-        for (int member = 0; member < members.size(); member++) {
-            awaitServing(member);
+        if (hasQuorum()) {
+            for (int member = 0; member < members.size(); member++) {
+                awaitServing(member);
+            }
         }
     }
 
@@ -84,7 +87,7 @@ final class Ensemble {
     }
 
     List<String> addresses() {
-        return specs.stream().map(InstanceSpec::getConnectString).collect(Collectors.toList());
+        return layout.addresses();
     }
 
     void stop(int member) throws Exception {
@@ -109,7 +112,7 @@ final class Ensemble {
         }
     }
 
-    /** Stops them if they run and starts them with the same data on the same ports; serving, if they have a quorum. */
+    /** Stops them if they run and starts them with the same data on the same ports; serving, if they reach a quorum. */
     void restart(List<Integer> which) throws Exception {
         for (int member : which) {
             stop(member);
@@ -120,8 +123,8 @@ final class Ensemble {
             started[member] = true;
         }
         ServiceUtils.setSystemExitProcedure(ServiceUtils.LOG_ONLY);
-        if (hasQuorum()) {
-            for (int member : which) {
+        for (int member : which) {
+            if (reachesQuorum(member)) {
                 awaitServing(member);
             }
         }
@@ -142,8 +145,8 @@ final class Ensemble {
 
     /** Does what the server does when the session times out, and returns when every member that can has seen it. */
     void expire(long session) throws InterruptedException {
-        int leading = awaitLeader(-1);
-        ZooKeeperServer leader = Internals.activeServerOf(members.get(leading));
+        int leading = settings.member < 0 ? awaitLeader(-1) : findLeader();
+        ZooKeeperServer leader = leading < 0 ? null : Internals.activeServerOf(members.get(leading));
         if (leader == null || !leader.getZKDatabase().getSessionWithTimeOuts().containsKey(session)) {
             throw new IllegalArgumentException("there is no session 0x" + Long.toHexString(session));
         }
@@ -152,24 +155,26 @@ final class Ensemble {
         await("the end of session 0x" + Long.toHexString(session), () -> !isKnown(session, leading));
     }
 
-    /** With all others, if the other one is negative. */
-    void setLink(int member, int other, Link.Mode mode, int delayMs) {
-        if (member == other) {
-            throw new IllegalArgumentException("a member has no link with itself");
+    Layout layout() {
+        return layout;
+    }
+
+    /** "leading" with epoch and number of followers, "following", or "none" if it does not serve. */
+    String role(int member) {
+        ZooKeeperServer server = servingOf(member);
+        if (server == null) {
+            return "none";
         }
-        if (delayMs < 0) {
-            throw new IllegalArgumentException("a delay must not be negative");
-        }
-        if (other < 0) {
-            linksOrThrow().setAllOf(member, mode, delayMs);
-        } else {
-            linksOrThrow().set(member, other, mode, delayMs);
-        }
+        QuorumPeer peer = Internals.peerOf(members.get(member));
+        return members.size() > 1 && peer.getPeerState() != QuorumPeer.ServerState.LEADING
+                ? "following"
+                : "leading " + (server.getZxid() >>> 32) + " "
+                        + (members.size() > 1 ? Internals.followersOf(peer).size() : 0);
     }
 
     /** All links pass again; on return every started member serves under one leader, if there is a quorum. */
     void heal() throws InterruptedException {
-        linksOrThrow().healAll();
+        layout.links().healAll();
         if (hasQuorum()) {
             await("all members under one leader", this::isUnited);
         }
@@ -196,16 +201,27 @@ final class Ensemble {
         for (Closeable each : closeables) {
             each.close();
         }
-        if (links != null) {
-            links.close();
-        }
-        ports.giveBack(takenPorts);
-        if (!settings.keepData) {
+        layout.close();
+        if (!settings.keepData && settings.directory == null) {
             DataRoot.removeTree(directory);
         }
     }
 
-    private InstanceSpec spec(int member) throws IOException {
+    private boolean runsHere(int member) {
+        return settings.member < 0 || settings.member == member;
+    }
+
+    private TestingZooKeeperServer member(int member) throws IOException {
+        List<InstanceSpec> seen = new ArrayList<>();
+        for (int other = 0; other < settings.servers; other++) {
+            seen.add(spec(member, other));
+        }
+        TestingZooKeeperServer server = new TestingZooKeeperServer(new QuorumConfigBuilder(seen), member);
+        closeables.add(server);
+        return server;
+    }
+
+    private InstanceSpec spec(int seenBy, int member) throws IOException {
         // ZooKeeper writes its generated configuration next to the data directory.
         Path data = directory.resolve("member-" + member).resolve("data");
         Files.createDirectories(data);
@@ -215,57 +231,10 @@ final class Ensemble {
         properties.put("maxSessionTimeout", Integer.toString(settings.maxSessionTimeout(member)));
         properties.put("initLimit", Integer.toString(settings.initLimit(member)));
         properties.put("syncLimit", Integer.toString(settings.syncLimit(member)));
-        int port = settings.firstPort > 0 ? settings.firstPort + member : takePort();
-        boolean alone = settings.servers == 1;
-        int electionPort = alone ? 0 : takePort();
-        int quorumPort = alone ? 0 : takePort();
         int unlimited = 0;
-        return new InstanceSpec(data.toFile(), port, electionPort, quorumPort, false, member + 1,
-                settings.tickTime(member), unlimited, properties, settings.host);
-    }
-
-    private Links connectByLinks() throws IOException {
-        Links result = new Links(settings.servers);
-        for (int from = 0; from < settings.servers; from++) {
-            for (int to = 0; to < settings.servers; to++) {
-                if (from != to) {
-                    InstanceSpec target = specs.get(to);
-                    result.connect(
-                            from, to, takePort(), takePort(), target.getQuorumPort(), target.getElectionPort());
-                }
-            }
-        }
-        return result;
-    }
-
-    /** Its own ports as they are, those of the others as they are at its end of the links. */
-    private List<InstanceSpec> specsAsSeenBy(int member) {
-        if (links == null) {
-            return specs;
-        }
-        List<InstanceSpec> seen = new ArrayList<>();
-        for (int other = 0; other < specs.size(); other++) {
-            InstanceSpec spec = specs.get(other);
-            seen.add(other == member
-                    ? spec
-                    : new InstanceSpec(spec.getDataDirectory(), spec.getPort(), links.electionPort(member, other),
-                            links.quorumPort(member, other), false, spec.getServerId(), spec.getTickTime(),
-                            spec.getMaxClientCnxns(), spec.getCustomProperties(), spec.getHostname()));
-        }
-        return seen;
-    }
-
-    private Links linksOrThrow() {
-        if (links == null) {
-            throw new IllegalStateException("these servers were started without links=1");
-        }
-        return links;
-    }
-
-    private int takePort() throws IOException {
-        int port = ports.take();
-        takenPorts.add(port);
-        return port;
+        return new InstanceSpec(data.toFile(), layout.clientPort(member), layout.electionPort(seenBy, member),
+                layout.quorumPort(seenBy, member), false, member + 1, settings.tickTime(member), unlimited, properties,
+                settings.host);
     }
 
     /** A server whose port is taken does not report it; its start would just not return for a long time. */
@@ -316,6 +285,15 @@ final class Ensemble {
         }
     }
 
+    private boolean reachesQuorum(int member) {
+        int count = 0;
+        for (int other = 0; other < members.size(); other++) {
+            count += started[other] && layout.passes(member, other) ? 1 : 0;
+        }
+        return count > members.size() / 2;
+    }
+
+    /** False if that is not known here. */
     private boolean hasQuorum() {
         int count = 0;
         for (boolean each : started) {
@@ -382,7 +360,7 @@ final class Ensemble {
     private boolean isKnown(long session, int leader) {
         for (int member = 0; member < members.size(); member++) {
             ZooKeeperServer server = servingOf(member);
-            if (server == null || (links != null && !links.passes(leader, member))) {
+            if (server == null || !layout.passes(leader, member)) {
                 continue;
             }
             if (server.getZKDatabase().getSessionWithTimeOuts().containsKey(session)

@@ -45,14 +45,17 @@ final class Links implements Closeable {
         return electionPorts[from][to];
     }
 
-    void set(int a, int b, Link.Mode mode, int delayMs) {
-        relay.set(between(a, b), mode, delayMs);
-    }
-
-    void setAllOf(int member, Link.Mode mode, int delayMs) {
-        for (int other = 0; other < members; other++) {
-            if (other != member) {
-                set(member, other, mode, delayMs);
+    /** With all others, if the other one is negative. */
+    void set(int member, int other, Link.Mode mode, int delayMs) {
+        if (member < 0 || member >= members || other >= members || member == other) {
+            throw new IllegalArgumentException("there is no link between members " + member + " and " + other);
+        }
+        if (delayMs < 0) {
+            throw new IllegalArgumentException("a delay must not be negative");
+        }
+        for (int each = 0; each < members; each++) {
+            if (each != member && (other < 0 || each == other)) {
+                relay.set(between(member, each), mode, delayMs);
             }
         }
     }

@@ -25,6 +25,9 @@ import java.util.function.Predicate;
  */
 final class Relay implements Closeable {
     private static final int CONNECT_MS = 1_000;
+    /** How long a follower that was accepted here may wait for a leader that does not listen yet. */
+    private static final long REFUSED_NANOS = 1_000_000_000L;
+    private static final long RETRY_MS = 10;
 
     private final Selector selector = Selector.open();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -32,6 +35,7 @@ final class Relay implements Closeable {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(64 << 10);
     // used by the thread alone
     private final List<RelayedConnection> connections = new ArrayList<>();
+    private final List<Waiting> waiting = new ArrayList<>();
     private boolean closing = false;
 
     Relay() throws IOException {
@@ -66,6 +70,7 @@ final class Relay implements Closeable {
             link.delayNanos = delayMs * 1_000_000L;
             if (mode == Link.Mode.CUT) {
                 reset(connection -> connection.link == link);
+                // Those that wait are reset with the next attempt.
             } else if (mode == Link.Mode.PASSING) {
                 reset(connection -> connection.link == link && connection.stillborn);
             }
@@ -100,6 +105,18 @@ final class Relay implements Closeable {
         }
     }
 
+    /** Accepted, but refused by the target so far. */
+    private static final class Waiting {
+        final SocketChannel near;
+        final Entrance entrance;
+        final long until = System.nanoTime() + REFUSED_NANOS;
+
+        Waiting(SocketChannel near, Entrance entrance) {
+            this.near = near;
+            this.entrance = entrance;
+        }
+    }
+
     /** Returns when the thread has done it, and has closed what it told the system to close. */
     private void perform(Runnable task) {
         CompletableFuture<Void> done = new CompletableFuture<>();
@@ -125,7 +142,11 @@ final class Relay implements Closeable {
                     task.run();
                 }
                 accept();
+                waiting.removeIf(each -> connect(each.near, each.entrance, System.nanoTime() > each.until));
                 pump();
+            }
+            for (Waiting each : waiting) {
+                reset(each.near);
             }
             for (SelectionKey key : selector.keys()) {
                 key.channel().close();
@@ -141,6 +162,9 @@ final class Relay implements Closeable {
         long due = Long.MAX_VALUE;
         for (RelayedConnection connection : connections) {
             due = Math.min(due, connection.nextDue());
+        }
+        if (!waiting.isEmpty()) {
+            due = Math.min(due, System.nanoTime() + RETRY_MS * 1_000_000);
         }
         if (due == Long.MAX_VALUE) {
             selector.select();
@@ -161,8 +185,11 @@ final class Relay implements Closeable {
             }
             try {
                 SocketChannel near = ((ServerSocketChannel) key.channel()).accept();
-                if (near != null) {
-                    accept(near, (Entrance) key.attachment());
+                Entrance entrance = (Entrance) key.attachment();
+                // Members retry elections by themselves. A follower that is reset by the leader of its choice elects
+                // again, while the leader waits for it; so it has to wait for a leader that is slower than itself.
+                if (near != null && !connect(near, entrance, entrance.election)) {
+                    waiting.add(new Waiting(near, entrance));
                 }
             } catch (IOException e) {
                 // Gone before it was accepted.
@@ -170,24 +197,40 @@ final class Relay implements Closeable {
         }
     }
 
-    private void accept(SocketChannel near, Entrance entrance) throws IOException {
+    /** False if the target refused and there may be another attempt; else the connection is made or reset. */
+    private boolean connect(SocketChannel near, Entrance entrance, boolean lastAttempt) {
+        if (entrance.link.mode == Link.Mode.CUT) {
+            reset(near);
+            return true;
+        }
         try {
             SocketChannel far = null;
-            switch (entrance.link.mode) {
-                case CUT:
-                    throw new IOException("cut");
-                case PASSING:
-                    far = SocketChannel.open();
+            if (entrance.link.mode == Link.Mode.PASSING) {
+                far = SocketChannel.open();
+                try {
                     far.socket().connect(loopback(entrance.target), CONNECT_MS);
-                    break;
-                default:
-                    break;
+                } catch (IOException e) {
+                    far.close();
+                    if (lastAttempt) {
+                        reset(near);
+                    }
+                    return lastAttempt;
+                }
             }
             connections.add(new RelayedConnection(
                     entrance.link, near, far, entrance.election ? new ElectionGreeting() : null, selector));
         } catch (IOException e) {
-            near.setOption(StandardSocketOptions.SO_LINGER, 0);
-            near.close();
+            reset(near);
+        }
+        return true;
+    }
+
+    private static void reset(SocketChannel channel) {
+        try {
+            channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+            channel.close();
+        } catch (IOException e) {
+            // Its peer was faster.
         }
     }
 

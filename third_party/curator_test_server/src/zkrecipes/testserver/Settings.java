@@ -15,6 +15,12 @@ final class Settings {
     int syncLimit = 0;
     /** The links between members pass a relay and can be cut. */
     boolean links = false;
+    /** The only member that runs here; negative: all. */
+    int member = -1;
+    /** Client, quorum and election port of each member, as this one is to see them; null: they are chosen here. */
+    int[] ports = null;
+    /** Where the data of all members is; null: chosen here. */
+    String directory = null;
     /** 0: ZooKeeper's own interval of one minute. */
     int containerCheckInterval = 0;
     String host = "127.0.0.1";
@@ -37,6 +43,9 @@ final class Settings {
         }
         require(initLimit >= 0 && syncLimit >= 0, "limits must not be negative");
         require(!links || servers > 1, "a single server has no links");
+        require(member < servers, "there is no such member");
+        require(member < 0 || ports != null, "a member that runs alone needs ports");
+        require(ports == null || ports.length == 3 * servers, "each member needs three ports");
         require(containerCheckInterval >= 0, "the container check interval must not be negative");
         require(firstPort >= 0 && firstPort + servers - 1 <= 65_535, "the port must be between 1 and 65535");
     }

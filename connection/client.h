@@ -39,6 +39,7 @@ struct CreatedNode {
 
 using WatchId = std::uint64_t;  // 0: none
 using ProbeId = std::uint64_t;  // 0: none
+using AwaitId = std::uint64_t;  // 0: none
 
 /// What recipes need of ZooKeeper. Thread-safe and asynchronous.
 ///
@@ -54,7 +55,9 @@ class Client {
   virtual SessionPtr current_session() const = 0;
   using SessionHandler = std::function<void(Status, SessionPtr)>;
   /// Completes with ok and a session, or closed.
-  virtual void await_session(SessionHandler done) = 0;
+  virtual AwaitId await_session(SessionHandler done) = 0;
+  /// Afterwards `done` is not called any more, unless that has already begun or is about to.
+  virtual void cancel_await(AwaitId id) = 0;
 
   using CreateHandler = std::function<void(Status, CreatedNode)>;
   /// Makes missing parents, too. node_exists only for non-sequential nodes.
@@ -85,17 +88,16 @@ class Client {
   virtual void unwatch(WatchId watch) = 0;
 
   /// Lets the heartbeats ask after a node of this session, so that `gone` is called (once) when somebody else has
-  /// deleted it. Costs no request beyond the heartbeat while there are few. A path that others use, too, needs the
+  /// deleted it. With a node that holds, they also renew the session's lease. A path that others use, too, needs the
   /// czxid of our node: another one may stand there by then.
-  virtual ProbeId probe(const SessionPtr& session, const std::string& path, std::int64_t czxid,
+  virtual ProbeId probe(const SessionPtr& session, const std::string& path, NodeRole role, std::int64_t czxid,
                         std::function<void()> gone) = 0;
-  ProbeId probe(const SessionPtr& session, const std::string& path, std::function<void()> gone) {
-    return probe(session, path, 0, std::move(gone));
-  }
   virtual void unprobe(ProbeId probe) = 0;
 
-  /// Runs on a thread of the library, for short work; dropped when the connection is destroyed.
-  virtual void run_at(Clock::time_point time, std::function<void()> task) = 0;
+  /// Renews the session's lease now, with a request about a node of ours. Completes with ok when the node is there,
+  /// no_node when it is not.
+  virtual void prove(const SessionPtr& session, const std::string& node, std::function<void(Status)> done) = 0;
+
   /// The thread of user callbacks.
   virtual TaskThread& callbacks() = 0;
   virtual const std::string& identity() const = 0;

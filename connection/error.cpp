@@ -32,6 +32,8 @@ class Category final : public std::error_category {
         return "unsupported";
       case ErrorCode::rejected:
         return "rejected";
+      case ErrorCode::too_large:
+        return "too large";
     }
     return "unknown error";
   }

@@ -54,6 +54,9 @@ class InFlight {
         entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.pending && wanted(*entry.pending); }));
   }
 
+  /// The oldest; null when there is none.
+  const Pending* front() const { return empty() ? nullptr : &*entries_[first_].pending; }
+
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 

@@ -22,6 +22,7 @@ enum class Status {
   unsupported,       ///< the server does not know the request
   rejected,          ///< any other final answer of the server
   too_many_watches,  ///< setting one more could make it impossible to reconnect
+  too_large,         ///< larger than the server accepts (its jute.maxbuffer)
   connection_loss,   ///< outcome unknown; seen inside connection/ only, where it is resolved
   session_over,      ///< the session that the request belonged to is over
   closed,            ///< the connection was closed
@@ -53,7 +54,14 @@ struct Request {
   CreateMode mode = CreateMode::persistent;
   std::int32_t version = -1;  ///< expected version of remove and set; -1: any
   bool watch = false;         ///< exists, get: data watch; list: child watch
+  /// If not 0: send it on that connection only; when that is over the request ends with connection_loss unsent.
+  std::uint64_t connection = 0;
 };
+
+/// What the request takes up in a packet, less a small constant.
+inline std::size_t bytes(const Request& request) {
+  return request.path.size() + request.data.size();
+}
 
 /// Its answer. `path` is the created node's.
 struct Reply {
@@ -62,7 +70,11 @@ struct Reply {
   std::string data;
   NameList children;
   NodeStat stat;
+  std::uint64_t connection = 0;  ///< number of the connection that answered; grows with each reconnect
 };
+
+/// What a node of ours is for: a place in line, or a hold.
+enum class NodeRole { waits, holds };
 
 using ReplyHandler = std::function<void(Reply)>;
 

@@ -59,6 +59,12 @@ HostPort parse_host(const std::string& servers, const std::string& text) {
   return {host, parse_port(servers, text.substr(colon + 1))};
 }
 
+bool is_numeric(const std::string& host) {
+  in_addr v4{};
+  in6_addr v6{};
+  return inet_pton(AF_INET, host.c_str(), &v4) == 1 || inet_pton(AF_INET6, host.c_str(), &v6) == 1;
+}
+
 std::string trim(const std::string& text) {
   const char* const blanks = " \t";
   const std::size_t begin = text.find_first_not_of(blanks);
@@ -91,9 +97,17 @@ ServerList parse_server_list(const std::string& servers) {
   }
 }
 
-std::string resolve(const std::vector<HostPort>& hosts, std::string& problem) {
+std::vector<std::string> resolve(const std::vector<HostPort>& hosts, std::string& problem) {
   std::vector<std::string> addresses;
+  const auto add = [&addresses](std::string address) {
+    if (std::find(addresses.begin(), addresses.end(), address) == addresses.end())
+      addresses.push_back(std::move(address));
+  };
   for (const HostPort& entry : hosts) {
+    if (is_numeric(entry.host)) {
+      add(entry.host + ":" + std::to_string(entry.port));
+      continue;
+    }
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
@@ -108,27 +122,14 @@ std::string resolve(const std::vector<HostPort>& hosts, std::string& problem) {
       char numeric[NI_MAXHOST];
       if (getnameinfo(each->ai_addr, each->ai_addrlen, numeric, sizeof numeric, nullptr, 0, NI_NUMERICHOST) != 0)
         continue;
-      std::string address = std::string(numeric) + ":" + std::to_string(entry.port);
-      if (std::find(addresses.begin(), addresses.end(), address) == addresses.end())
-        addresses.push_back(std::move(address));
+      add(std::string(numeric) + ":" + std::to_string(entry.port));
     }
   }
-  std::string joined;
-  for (const std::string& address : make_odd(std::move(addresses))) joined += (joined.empty() ? "" : ",") + address;
-  return joined;
-}
-
-std::vector<std::string> make_odd(std::vector<std::string> addresses) {
-  if (!addresses.empty() && addresses.size() % 2 == 0) addresses.push_back(addresses.front());
   return addresses;
 }
 
 bool is_numeric(const std::vector<HostPort>& hosts) {
-  return std::all_of(hosts.begin(), hosts.end(), [](const HostPort& entry) {
-    in_addr v4{};
-    in6_addr v6{};
-    return inet_pton(AF_INET, entry.host.c_str(), &v4) == 1 || inet_pton(AF_INET6, entry.host.c_str(), &v6) == 1;
-  });
+  return std::all_of(hosts.begin(), hosts.end(), [](const HostPort& entry) { return is_numeric(entry.host); });
 }
 
 }  // namespace zkrecipes::connection

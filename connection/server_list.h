@@ -21,13 +21,9 @@ struct ServerList {
 /// Throws std::invalid_argument, naming the part that is wrong.
 ServerList parse_server_list(const std::string& servers);
 
-/// Addresses as the C client takes them ("10.0.0.1:2181,::1:2181"), names resolved now. Hosts that do not resolve are
-/// left out; empty when none does. May block as long as the resolver does.
-std::string resolve(const std::vector<HostPort>& hosts, std::string& problem);
-
-/// The C client never tries half of an even number of addresses again after a failure (ZOOKEEPER-2466), so one is
-/// repeated where the number is even.
-std::vector<std::string> make_odd(std::vector<std::string> addresses);
+/// Addresses as the C client takes them ("10.0.0.1:2181", "::1:2181"), each once, names resolved now. Hosts that do not
+/// resolve are left out and named in `problem`. May block as long as the resolver does.
+std::vector<std::string> resolve(const std::vector<HostPort>& hosts, std::string& problem);
 
 /// True when no name has to be looked up.
 bool is_numeric(const std::vector<HostPort>& hosts);

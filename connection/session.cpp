@@ -9,13 +9,13 @@ namespace zkrecipes::connection {
 namespace {
 constexpr std::int64_t kOver = 1;
 
-std::int64_t ticks(Clock::time_point time) {
+std::int64_t ticks(Lease::Time time) {
   return time.time_since_epoch().count();
 }
-std::int64_t encode(std::int64_t deadline, bool over) {
-  return deadline * 2 + (over ? kOver : 0);
+std::int64_t encode(std::int64_t proved, bool over) {
+  return proved * 2 + (over ? kOver : 0);
 }
-std::int64_t deadline_of(std::int64_t state) {
+std::int64_t proved_of(std::int64_t state) {
   return state >> 1;
 }
 bool over(std::int64_t state) {
@@ -23,41 +23,54 @@ bool over(std::int64_t state) {
 }
 }  // namespace
 
-Lease::Lease(Clock::time_point start, Clock::duration length)
-    : length_(length), state_(encode(ticks(start + length), false)) {}
+Lease::Lease(Time start, LeaseClock::duration length) : length_(length.count()), state_(encode(ticks(start), false)) {}
 
-bool Lease::acknowledge(Clock::time_point sent, Clock::time_point now) noexcept {
-  const std::int64_t extended = ticks(sent + length_);
+bool Lease::renew(Time sent, Time now, bool relied_on) noexcept {
   std::int64_t state = state_.load();
   for (;;) {
     if (over(state)) return false;
-    if (ticks(now) >= deadline_of(state)) {
-      if (state_.compare_exchange_weak(state, encode(deadline_of(state), true))) return false;
+    if (relied_on && ticks(now) >= proved_of(state) + length_.load()) {
+      if (state_.compare_exchange_weak(state, state | kOver)) return false;
       continue;
     }
-    if (extended <= deadline_of(state)) return true;
-    if (state_.compare_exchange_weak(state, encode(extended, false))) return true;
+    if (ticks(sent) <= proved_of(state)) return true;
+    if (state_.compare_exchange_weak(state, encode(ticks(sent), false))) return true;
   }
 }
 
-bool Lease::is_valid(Clock::time_point now) const noexcept {
+void Lease::shorten(LeaseClock::duration length) noexcept {
+  std::int64_t known = length_.load();
+  while (length.count() < known && !length_.compare_exchange_weak(known, length.count())) {
+  }
+}
+
+bool Lease::is_valid(Time now) const noexcept {
   std::int64_t state = state_.load();
   for (;;) {
     if (over(state)) return false;
-    if (ticks(now) < deadline_of(state)) return true;
-    if (state_.compare_exchange_weak(state, encode(deadline_of(state), true))) return false;
+    if (ticks(now) < proved_of(state) + length_.load()) return true;
+    if (state_.compare_exchange_weak(state, state | kOver)) return false;
   }
 }
 
-Clock::time_point Lease::valid_until() const noexcept {
-  return Clock::time_point(Clock::duration(deadline_of(state_.load())));
+bool Lease::covers(Time now) const noexcept {
+  const std::int64_t state = state_.load();
+  return !over(state) && ticks(now) < proved_of(state) + length_.load();
 }
 
-void Lease::end(Clock::time_point now) noexcept {
+Lease::Time Lease::valid_until() const noexcept {
+  return Time(LeaseClock::duration(proved_of(state_.load()) + length_.load()));
+}
+
+Lease::Time Lease::proved_at() const noexcept {
+  return Time(LeaseClock::duration(proved_of(state_.load())));
+}
+
+void Lease::end(Time now) noexcept {
   std::int64_t state = state_.load();
   while (!over(state)) {
-    const std::int64_t at = std::min(deadline_of(state), ticks(now));
-    if (state_.compare_exchange_weak(state, encode(at, true))) return;
+    const std::int64_t proved = std::min(proved_of(state), ticks(now) - length_.load());
+    if (state_.compare_exchange_weak(state, encode(proved, true))) return;
   }
 }
 
@@ -65,8 +78,24 @@ bool Lease::ended() const noexcept {
   return over(state_.load());
 }
 
-Session::Session(std::int64_t id, std::chrono::milliseconds timeout, Clock::time_point start, Clock::duration margin)
-    : id_(id), timeout_(timeout), lease_(start, timeout - margin) {}
+Session::Session(std::int64_t id, std::chrono::milliseconds timeout, Lease::Time start, LeaseClock::duration margin)
+    : id_(id), timeout_ms_(timeout.count()), lease_(start, timeout - margin), contact_(start, timeout - margin) {}
+
+void Session::renegotiated(std::chrono::milliseconds timeout, LeaseClock::duration margin) noexcept {
+  timeout_ms_.store(timeout.count());
+  lease_.shorten(timeout - margin);
+  contact_.shorten(timeout - margin);
+}
+
+bool Session::is_proved(Lease::Time now) const noexcept {
+  return lease_.covers(now + (lease_.valid_until() - lease_.proved_at()) / 2);
+}
+
+void Session::end(Lease::Time now) noexcept {
+  lease_.end(now);
+  contact_.end(now);
+  over_.store(true);
+}
 
 Session::ListenerId Session::on_over(std::function<void()> listener) {
   {
@@ -90,8 +119,8 @@ void Session::forget(ListenerId id) {
   listeners_.erase(found);
 }
 
-void Session::announce_over(Clock::time_point now) {
-  lease_.end(now);
+void Session::announce_over(Lease::Time now) {
+  end(now);
   std::map<ListenerId, std::function<void()>> listeners;
   {
     std::lock_guard<std::mutex> lock(mutex_);

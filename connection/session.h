@@ -9,58 +9,86 @@
 #include <memory>
 #include <mutex>
 
-#include "zkrecipes/connection.h"
+#include "connection/lease_clock.h"
 
 namespace zkrecipes::connection {
 
-/// Until when the server cannot have expired us: the send time of the newest acknowledged request plus what the server
-/// grants, less a margin. Once it has been seen to be over it stays over: whoever reads it too late ends it, so no
-/// later acknowledgement can bring it back. Lock-free; time is passed in.
+/// Until when something that the server has confirmed can be relied on: the time at which the newest request that
+/// proves it was sent, plus a length. Lock-free; time is passed in.
+///
+/// A lease that somebody relies on and that was seen to have run out stays over: a late proof does not bring it back.
 class Lease {
  public:
-  Lease(Clock::time_point start, Clock::duration length);
+  using Time = LeaseClock::time_point;
 
-  /// A request sent at `sent` was answered, noticed at `now`. False when the lease is over.
-  bool acknowledge(Clock::time_point sent, Clock::time_point now) noexcept;
-  bool is_valid(Clock::time_point now) const noexcept;
-  /// The deadline; once over, the deadline that was missed or the moment it was ended, whichever came first.
-  Clock::time_point valid_until() const noexcept;
-  void end(Clock::time_point now) noexcept;
+  Lease(Time start, LeaseClock::duration length);
+
+  /// A request sent at `sent` has proved it; noticed at `now`. False when the lease is over. `relied_on`: somebody may
+  /// have seen the deadline, so a proof that is noticed after the deadline ends the lease instead of renewing it.
+  bool renew(Time sent, Time now, bool relied_on) noexcept;
+  /// From now on the lease is at most this long, counted from the newest proof.
+  void shorten(LeaseClock::duration length) noexcept;
+  /// For whoever relies on it: a lease that has run out is over from now on.
+  bool is_valid(Time now) const noexcept;
+  /// Whether it has not run out yet; changes nothing.
+  bool covers(Time now) const noexcept;
+  /// The deadline; once over, the deadline that was missed or the moment it was ended, whichever was earlier.
+  Time valid_until() const noexcept;
+  /// When the newest proof was sent.
+  Time proved_at() const noexcept;
+  void end(Time now) noexcept;
   bool ended() const noexcept;
 
  private:
-  const Clock::duration length_;
-  // A deadline in ticks of Clock; shifted left by one, the lowest bit says "over".
+  std::atomic<std::int64_t> length_;  // in ticks of LeaseClock; only becomes shorter
+  // The time of the newest proof in ticks of LeaseClock, shifted left by one; the lowest bit says "over".
   mutable std::atomic<std::int64_t> state_;
 };
 
-/// One ZooKeeper session. Holds and places in line belong to one and die with it.
+/// One ZooKeeper session. Holds and places in line belong to one and end with it.
+///
+/// It has two leases. `contact` is renewed by every answer of the server; when it has run out, the connection gives the
+/// session up. `lease` is renewed only by answers that prove the session to a quorum (see docs/guarantees.md), and holds
+/// are valid as long as it is.
 class Session {
  public:
   using ListenerId = std::uint64_t;
 
-  Session(std::int64_t id, std::chrono::milliseconds timeout, Clock::time_point start, Clock::duration margin);
+  Session(std::int64_t id, std::chrono::milliseconds timeout, Lease::Time start, LeaseClock::duration margin);
 
   std::int64_t id() const noexcept { return id_; }
-  std::chrono::milliseconds timeout() const noexcept { return timeout_; }
+  /// As negotiated last.
+  std::chrono::milliseconds timeout() const noexcept { return std::chrono::milliseconds(timeout_ms_.load()); }
+  /// A reconnect has negotiated this timeout. The leases follow a shorter one. They do not follow a longer one: a new
+  /// leader goes by the timeout that the session was made with.
+  void renegotiated(std::chrono::milliseconds timeout, LeaseClock::duration margin) noexcept;
+
   Lease& lease() noexcept { return lease_; }
   const Lease& lease() const noexcept { return lease_; }
+  Lease& contact() noexcept { return contact_; }
+  /// Whether the lease was renewed so recently that a hold may begin on it: the holder's heartbeats then have half of it
+  /// to renew it again.
+  bool is_proved(Lease::Time now) const noexcept;
 
+  /// Ends both leases; the listeners are notified by announce_over().
+  void end(Lease::Time now) noexcept;
   /// True from the moment its end was announced to listeners, or is about to be.
-  bool is_over() const noexcept { return lease_.ended(); }
+  bool is_over() const noexcept { return over_.load(); }
 
   /// `listener` runs once when the session is over; at once, on this thread, when it already is. Returns 0 then.
   ListenerId on_over(std::function<void()> listener);
   /// After it returns the listener will not begin to run any more; it may be running on another thread.
   void forget(ListenerId id);
 
-  /// Ends the lease and tells the listeners, once.
-  void announce_over(Clock::time_point now);
+  /// Ends the leases and notifies the listeners, once.
+  void announce_over(Lease::Time now);
 
  private:
   const std::int64_t id_;
-  const std::chrono::milliseconds timeout_;
+  std::atomic<std::int64_t> timeout_ms_;
   Lease lease_;
+  Lease contact_;
+  std::atomic<bool> over_{false};
 
   std::mutex mutex_;
   bool announced_ = false;                                 // guarded by mutex_

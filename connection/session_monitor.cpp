@@ -7,23 +7,29 @@
 namespace zkrecipes::connection {
 
 namespace {
-Clock::duration margin_for(std::optional<std::chrono::milliseconds> configured, std::chrono::milliseconds timeout) {
+LeaseClock::duration margin_for(std::optional<std::chrono::milliseconds> configured, std::chrono::milliseconds timeout) {
   if (!configured) return timeout / 4;
   // The server may grant less than was asked for; some validity must be left.
-  return std::min<Clock::duration>(*configured, timeout / 2);
+  return std::min<LeaseClock::duration>(*configured, timeout / 2);
 }
 }  // namespace
 
 SessionMonitor::SessionMonitor(std::optional<std::chrono::milliseconds> margin) : margin_(margin) {}
 
-void SessionMonitor::connected(std::int64_t session_id, std::chrono::milliseconds timeout, Clock::time_point now) {
+void SessionMonitor::connected(std::int64_t session_id, std::chrono::milliseconds timeout, Lease::Time sent,
+                               Lease::Time now) {
   if (state_ == ConnectionState::closed) return;
   tick(now);
   if (session_ && session_->id() != session_id) lose_session();
+  const auto margin = margin_for(margin_, timeout);
   if (!session_) {
-    // The lease may start now although the server's began earlier: whatever makes a hold is sent after this moment,
-    // and its acknowledgement moves the lease further than this.
-    session_ = std::make_shared<Session>(session_id, timeout, now, margin_for(margin_, timeout));
+    // The server counts a new session from when it made it, which was after the request for it was sent.
+    session_ = std::make_shared<Session>(session_id, timeout, sent, margin);
+    session_->contact().renew(now, now, false);
+  } else {
+    session_->renegotiated(timeout, margin);
+    tick(now);  // a shorter lease may be over already
+    if (!session_) return;
   }
   enter(ConnectionState::connected);
 }
@@ -42,13 +48,16 @@ void SessionMonitor::closed() {
   enter(ConnectionState::closed);
 }
 
-void SessionMonitor::tick(Clock::time_point now) {
-  if (session_ && !session_->lease().is_valid(now)) lose_session();
+void SessionMonitor::tick(Lease::Time now) {
+  if (!session_) return;
+  const bool relied_on_lease_is_over = (relied_on_ && !session_->lease().is_valid(now)) || session_->lease().ended();
+  if (relied_on_lease_is_over || !session_->contact().is_valid(now)) lose_session();
 }
 
-std::optional<Clock::time_point> SessionMonitor::deadline() const {
+std::optional<Lease::Time> SessionMonitor::deadline() const {
   if (!session_) return std::nullopt;
-  return session_->lease().valid_until();
+  const Lease::Time contact = session_->contact().valid_until();
+  return relied_on_ ? std::min(contact, session_->lease().valid_until()) : contact;
 }
 
 std::vector<ConnectionState> SessionMonitor::take_changes() {
@@ -67,6 +76,7 @@ void SessionMonitor::enter(ConnectionState state) {
 
 void SessionMonitor::lose_session() {
   if (!session_) return;
+  relied_on_ = false;
   ended_.push_back(std::exchange(session_, nullptr));
   // A program that acts on `suspended` sees it before `lost` also when both are noticed at once.
   enter(ConnectionState::suspended);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection/watch_table.h"
 
+#include <utility>
+
 namespace zkrecipes::connection {
 
 namespace {
@@ -21,7 +23,7 @@ WatchTable::Id WatchTable::add(Kind kind, const std::string& path, WatchHandler 
   return id;
 }
 
-std::optional<Request> WatchTable::answered(Id id, bool set) {
+std::optional<Request> WatchTable::answered(Id id, bool set, std::int64_t mzxid) {
   auto known = keys_.find(id);
   const bool waiting = known != keys_.end();
   if (!waiting) {
@@ -30,7 +32,10 @@ std::optional<Request> WatchTable::answered(Id id, bool set) {
   }
   const auto entry = entries_.find(known->second);
   --entry->second.in_flight;
-  if (set) entry->second.on = true;
+  if (set) {
+    entry->second.on = true;
+    entry->second.mzxid = mzxid;
+  }
   if (!waiting) {
     removed_in_flight_.erase(known);
   } else if (set) {
@@ -67,18 +72,70 @@ std::vector<WatchHandler> WatchTable::take(const std::string& path, WatchEvent e
     const auto entry = meant ? entries_.find(Key{kind, path}) : entries_.end();
     if (entry == entries_.end()) continue;
     entry->second.on = false;  // watches fire once
-    for (auto waiter = entry->second.waiters.begin(); waiter != entry->second.waiters.end();) {
-      if (!waiter->second.armed) {
-        ++waiter;
-        continue;
-      }
-      handlers.push_back(std::move(waiter->second.handler));
-      keys_.erase(waiter->first);
-      waiter = entry->second.waiters.erase(waiter);
-    }
+    take_armed(entry->second, handlers);
     settle(entry);
   }
   return handlers;
+}
+
+void WatchTable::take_armed(Entry& entry, std::vector<WatchHandler>& handlers) {
+  for (auto waiter = entry.waiters.begin(); waiter != entry.waiters.end();) {
+    if (!waiter->second.armed) {
+      ++waiter;
+      continue;
+    }
+    handlers.push_back(std::move(waiter->second.handler));
+    keys_.erase(waiter->first);
+    waiter = entry.waiters.erase(waiter);
+  }
+}
+
+WatchTable::Reconnected WatchTable::reconnected() {
+  Reconnected result;
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto current = entry++;
+    Entry& watched = current->second;
+    const bool was_on = std::exchange(watched.on, false);
+    if (current->first.first == Kind::children) {
+      take_armed(watched, result.children);
+      settle(current);
+    } else if (was_on && !watched.rewatching) {
+      watched.rewatching = true;
+      ++watched.in_flight;
+      result.again.push_back({next_, current->first.second});
+      rewatches_.emplace(next_++, current->first);
+    }
+  }
+  return result;
+}
+
+WatchTable::Missed WatchTable::rewatched(Id id, const Reply& reply) {
+  Missed missed;
+  const auto known = rewatches_.find(id);
+  if (known == rewatches_.end()) return missed;  // cleared in the meantime
+  const auto entry = entries_.find(known->second);
+  rewatches_.erase(known);
+  Entry& watched = entry->second;
+  watched.rewatching = false;
+  --watched.in_flight;
+  if (reply.status == Status::ok) {
+    watched.on = true;
+    if (std::exchange(watched.mzxid, reply.stat.mzxid) != reply.stat.mzxid) take_armed(watched, missed.handlers);
+  } else {
+    if (reply.status == Status::no_node) missed.event = WatchEvent::deleted;
+    take_armed(watched, missed.handlers);
+  }
+  missed.unwatch = settle(entry);
+  return missed;
+}
+
+std::vector<Request> WatchTable::unwatch_all() const {
+  std::vector<Request> requests;
+  for (const auto& [key, entry] : entries_)
+    if (entry.on)
+      requests.push_back({key.first == Kind::data ? RequestKind::unwatch_data : RequestKind::unwatch_children,
+                          key.second});
+  return requests;
 }
 
 std::vector<WatchHandler> WatchTable::clear() {
@@ -88,6 +145,7 @@ std::vector<WatchHandler> WatchTable::clear() {
   entries_.clear();
   keys_.clear();
   removed_in_flight_.clear();
+  rewatches_.clear();
   bytes_ = 0;
   return handlers;
 }

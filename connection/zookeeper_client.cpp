@@ -5,6 +5,7 @@
 #include <glog/logging.h>
 #include <utility>
 
+#include "connection/backoff.h"
 #include "connection/confirmed_set.h"
 #include "connection/node_path.h"
 #include "connection/node_remover.h"
@@ -18,8 +19,13 @@ namespace {
 constexpr std::size_t kMaxInFlight = 10'000;
 // All watches are set again in one packet after a reconnect, and a server refuses packets over 1 MiB by default.
 constexpr std::size_t kMaxWatchBytes = 900'000;
-// The disconnect that caused a connection loss is reported after it; until then there is no point in trying again.
+// The disconnect that caused a connection loss may be reported after it; until then there is no point in trying again.
 constexpr std::chrono::milliseconds kRetryPause{5};
+// What the server's default jute.maxbuffer accepts, less what the C client adds to a request.
+constexpr std::size_t kMaxRequestBytes = 1'000'000;
+// A request is suspected of causing disconnects only if it is larger than this, and larger than any that was answered.
+constexpr std::size_t kSuspectBytes = 4'096;
+constexpr int kSuspectDisconnects = 5;
 
 }  // namespace
 
@@ -28,23 +34,26 @@ ZookeeperClient::ZookeeperClient(ConnectionOptions options, ServerList servers, 
       servers_(std::move(servers)),
       borrowed_nodes_(borrowed),
       monitor_(options_.validity_margin),
-      reconnect_backoff_(options_.retry),
-      no_session_since_(Clock::now()) {}
+      rotation_(options_.retry),
+      no_session_since_(LeaseClock::now()),
+      size_limit_(kMaxRequestBytes) {}
 
 std::shared_ptr<ZookeeperClient> ZookeeperClient::connect(ConnectionOptions options) {
   ServerList servers = parse_server_list(options.servers);
   std::shared_ptr<ZookeeperClient> client(new ZookeeperClient(std::move(options), std::move(servers), false));
-  client->loop_.post([client] {
-    client->open_handle();
-    client->tick(Clock::time_point::max());
-  });
+  if (is_numeric(client->servers_.hosts)) {
+    std::string none;
+    client->rotation_.replace(resolve(client->servers_.hosts, none));
+  }
+  client->attempt_at_ = LeaseClock::now();
+  client->loop_.post([client] { client->tick(Time::max()); });
   return client;
 }
 
 std::shared_ptr<ZookeeperClient> ZookeeperClient::borrow(zhandle_t* existing, ConnectionOptions options) {
   std::shared_ptr<ZookeeperClient> client(new ZookeeperClient(std::move(options), {}, true));
   client->handle_ = ZookeeperHandle::borrow(existing, client->options_.acl, client);
-  client->loop_.post([client] { client->tick(Clock::time_point::max()); });
+  client->loop_.post([client] { client->tick(Time::max()); });
   return client;
 }
 
@@ -102,7 +111,7 @@ void ZookeeperClient::close() noexcept {
   else if (!closing.try_lock())
     return;  // who closes already waits for this very callback
   Outbox outbox;
-  std::unique_ptr<ZookeeperHandle> handle;
+  std::vector<HandlePtr> handles;
   bool unanswered = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -114,11 +123,18 @@ void ZookeeperClient::close() noexcept {
   remove_borrowed_nodes();
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    handle = std::move(handle_);
+    handles = std::exchange(leaving_, {});
+    if (handle_) {
+      for (const Request& request : std::exchange(unwatch_on_return_, {}))
+        handle_->issue(request, handle_->next_request());
+      handles.push_back(std::exchange(handle_, nullptr));
+    }
   }
-  handle.reset();
+  for (const HandlePtr& handle : handles) ender_.post([handle] { handle->close(); });
+  handles.clear();
   resolver_.stop(TaskThread::Rest::abandon);  // a look-up may take as long as it likes
-  closer_.stop(TaskThread::Rest::run);
+  ender_.stop(TaskThread::Rest::run);
+  dropper_.stop(TaskThread::Rest::run);
   // What waited for a pause to end sees the close now, and whoever is to be told of it is told before this returns
   // (unless the caller is a callback itself). The loop stays: locks that live on still get their answers from it.
   loop_.drain();
@@ -133,18 +149,31 @@ SessionPtr ZookeeperClient::current_session() const {
   return monitor_.session();
 }
 
-void ZookeeperClient::await_session(SessionHandler done) {
+AwaitId ZookeeperClient::await_session(SessionHandler done) {
   Outbox outbox;
+  AwaitId id = 0;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (closed_)
+    if (closed_) {
       outbox.add([done = std::move(done)] { done(Status::closed, nullptr); });
-    else if (monitor_.session())
+    } else if (monitor_.session()) {
       outbox.add([done = std::move(done), session = monitor_.session()] { done(Status::ok, session); });
-    else
-      awaiting_session_.push_back(std::move(done));
+    } else {
+      id = next_await_++;
+      awaiting_session_.emplace(id, std::move(done));
+    }
   }
   outbox.post_to(loop_);
+  return id;
+}
+
+void ZookeeperClient::cancel_await(AwaitId id) {
+  SessionHandler dropped;  // destroyed without the lock: it may own what calls back here
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = awaiting_session_.find(id);
+  if (found == awaiting_session_.end()) return;
+  dropped = std::move(found->second);
+  awaiting_session_.erase(found);
 }
 
 // ---- Client: requests ----
@@ -252,23 +281,37 @@ void ZookeeperClient::unwatch(WatchId watch) {
   outbox.post_to(loop_);
 }
 
-ProbeId ZookeeperClient::probe(const SessionPtr& session, const std::string& path, std::int64_t czxid,
+ProbeId ZookeeperClient::probe(const SessionPtr& session, const std::string& path, NodeRole role, std::int64_t czxid,
                                std::function<void()> gone) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_ || !session || session != monitor_.session()) return 0;  // over: its holds are told so
-  return heartbeat_.add(full(path), std::move(gone), czxid);
+  const ProbeId id = heartbeat_.add(full(path), role, czxid, std::move(gone));
+  monitor_.set_relied_on(heartbeat_.holds() > 0);
+  return id;
 }
 
 void ZookeeperClient::unprobe(ProbeId probe) {
+  std::function<void()> dropped;  // destroyed without the lock
   std::lock_guard<std::mutex> lock(mutex_);
-  heartbeat_.remove(probe);
+  dropped = heartbeat_.take(probe);
+  monitor_.set_relied_on(heartbeat_.holds() > 0);
+}
+
+void ZookeeperClient::prove(const SessionPtr& session, const std::string& node, std::function<void(Status)> done) {
+  if (options_.lease_proof == LeaseProof::leader) {
+    send_until_answered(session, {RequestKind::sync, full(node)}, nullptr);
+    return exists(session, node, [done = std::move(done)](const Reply& reply) { done(reply.status); });
+  }
+  Request request{RequestKind::set, full(node)};
+  request.version = HeartbeatPlan::kImpossibleVersion;
+  send_until_answered(session, std::move(request), [done = std::move(done)](const Reply& reply) {
+    // Who may not write to the node is refused only if there is one.
+    const bool there = reply.status == Status::bad_version || reply.status == Status::not_authorized;
+    done(there ? Status::ok : reply.status);
+  });
 }
 
 // ---- Client: the rest ----
-
-void ZookeeperClient::run_at(Clock::time_point time, std::function<void()> task) {
-  loop_.post_at(time, std::move(task));
-}
 
 void ZookeeperClient::check_usable() const {
   if (fork_guard_.in_child())
@@ -279,6 +322,10 @@ void ZookeeperClient::check_usable() const {
 
 void ZookeeperClient::check_may_block() const {
   check_usable();
+  if (borrowed_nodes_.remembers() && program_thread_.load() == std::this_thread::get_id())
+    throw std::logic_error(
+        "zkrecipes: a blocking call inside a callback of the program's own ZooKeeper handle would wait for itself: the "
+        "answers come on this very thread; use the asynchronous call or another thread");
   if (callbacks_.on_this_thread())
     throw std::logic_error(
         "zkrecipes: a blocking call on the callback thread would wait for itself; use the asynchronous call or "
@@ -337,10 +384,13 @@ void ZookeeperClient::submit_locked(Pending&& pending, Outbox& outbox) {
   if (closed_) return outbox.complete(std::move(pending.done), Status::closed);
   if (!pending.session || pending.session != monitor_.session())
     return outbox.complete(std::move(pending.done), Status::session_over);
+  if (bytes(pending.request) > size_limit_) return outbox.complete(std::move(pending.done), Status::too_large);
+  const bool connected = monitor_.state() == ConnectionState::connected && handle_;
+  const std::uint64_t wanted = pending.request.connection;
+  if (wanted != 0 && (!connected || wanted != connection_number_))
+    return outbox.complete(std::move(pending.done), Status::connection_loss);
   // Behind what waits already: requests of one caller must not overtake each other.
-  const bool must_wait = monitor_.state() != ConnectionState::connected || in_flight_.size() >= kMaxInFlight ||
-                         !parked_.empty() || !handle_;
-  if (must_wait)
+  if (!connected || in_flight_.size() >= kMaxInFlight || !parked_.empty())
     parked_.push_back(std::move(pending));
   else
     transmit(std::move(pending), outbox);
@@ -349,15 +399,20 @@ void ZookeeperClient::submit_locked(Pending&& pending, Outbox& outbox) {
 void ZookeeperClient::transmit(Pending&& pending, Outbox& outbox) {
   // One that had to be repeated would take away what somebody has begun to wait for meanwhile.
   if (watches_.is_wanted(pending.request)) return outbox.complete(std::move(pending.done), Status::ok);
+  const std::uint64_t wanted = pending.request.connection;
+  if (wanted != 0 && wanted != connection_number_)
+    return outbox.complete(std::move(pending.done), Status::connection_loss);
   const std::uint64_t number = handle_->next_request();
-  pending.sent = Clock::now();
+  pending.sent = LeaseClock::now();
+  pending.connection = connection_number_;
   Status status = handle_->issue(pending.request, number);
   if (status == Status::ok) {
+    if (proves_lease(pending.request.kind)) last_proof_sent_ = pending.sent;
     in_flight_.add(number, std::move(pending));
     return;
   }
   if (status == Status::connection_loss && pending.repeat) {
-    // The handle has just died; its event will bring a new session or the end of this one.
+    // The handle has just been disconnected; its event will bring another one or the end of the session.
     parked_.push_back(std::move(pending));
     return;
   }
@@ -383,24 +438,74 @@ void ZookeeperClient::send_unwatch(std::optional<Request> request, Outbox& outbo
   submit_locked(std::move(pending), outbox);
 }
 
+/// `pending` has failed a moment ago.
+void ZookeeperClient::retry(Pending&& pending) {
+  Outbox outbox;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const bool still_up =
+        !closed_ && monitor_.state() == ConnectionState::connected && pending.connection == connection_number_;
+    if (still_up && pending.refusals == 0) {
+      // The server refuses it without closing the connection (it throttles): do not add to its load.
+      pending.refusals = 1;
+    }
+    if (!still_up) pending.refusals = 0;
+    submit_locked(std::move(pending), outbox);
+  }
+  outbox.post_to(loop_);
+}
+
 // ---- HandleListener ----
 
-void ZookeeperClient::on_reply(std::uint64_t request, Reply reply, bool proves_session) {
-  const auto now = Clock::now();
+/// Whether the answer to such a request renews the lease of the holds. A refused write counts like any other: the
+/// refusal is a transaction of its own, committed by a quorum.
+bool ZookeeperClient::proves_lease(RequestKind kind) const {
+  switch (kind) {
+    case RequestKind::create:
+    case RequestKind::remove:
+    case RequestKind::set:
+      return true;
+    case RequestKind::sync:
+      return options_.lease_proof == LeaseProof::leader;
+    default:
+      return false;
+  }
+}
+
+void ZookeeperClient::on_reply(std::uint64_t request, Reply reply, bool answered) {
+  if (borrowed_nodes_.remembers()) program_thread_.store(std::this_thread::get_id());
+  const auto now = LeaseClock::now();
   Outbox outbox;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     auto taken = in_flight_.take(request);
     if (!taken) return;  // given up on meanwhile
     Pending& pending = *taken;
-    if (proves_session && pending.session && !pending.session->lease().acknowledge(pending.sent, now)) {
-      // The answer came after the lease had run out: the end of the session is only now being noticed.
-      monitor_.tick(now);
-      publish(outbox);
+    reply.connection = pending.connection;
+    if (answered) {
+      last_answer_ = now;
+      auth_failures_ = 0;
+      const std::size_t size = bytes(pending.request);
+      if (size > largest_accepted_) {
+        largest_accepted_ = size;
+        large_losses_ = 0;
+      }
+      if (pending.session) {
+        bool alive = pending.session->contact().renew(pending.sent, now, true);
+        if (proves_lease(pending.request.kind))
+          alive = pending.session->lease().renew(pending.sent, now, monitor_.relied_on()) && alive;
+        if (!alive) {
+          // The answer came after the lease had run out: the end of the session is only now being noticed.
+          monitor_.tick(now);
+          publish(outbox);
+        }
+      }
+    } else if (reply.status == Status::connection_loss) {
+      note_lost(pending);
     }
     if (handle_ && handle_->borrowed() && !closed_) {
       if (reply.status == Status::connection_loss) note_borrowed_state(outbox, now);
-      const bool proof = proves_session && !pending.session;  // see ask_for_proof()
+      const bool proof = answered && !pending.session;  // see ask_for_proof()
       if (proof && monitor_.state() != ConnectionState::connected) apply(SessionEvent::connected, now, outbox);
     }
 
@@ -408,12 +513,19 @@ void ZookeeperClient::on_reply(std::uint64_t request, Reply reply, bool proves_s
       reply.status = closed_ ? Status::closed : Status::session_over;
 
     if (reply.status == Status::connection_loss && pending.repeat) {
-      loop_.post_at(now + kRetryPause,
+      std::chrono::milliseconds pause = kRetryPause;
+      if (pending.refusals > 0) {
+        Backoff backoff(options_.retry);
+        for (int n = 0; n < pending.refusals; ++n) pause = backoff.next();
+        pending.refusals = std::min(pending.refusals + 1, 20);
+      }
+      loop_.post_at(Clock::now() + pause,
                     [self = shared_from_this(), again = std::make_shared<Pending>(std::move(pending))] {
-                      self->submit(std::move(*again));
+                      self->retry(std::move(*again));
                     });
     } else {
-      if (pending.watch != 0) send_unwatch(watches_.answered(pending.watch, reply.status == Status::ok), outbox);
+      if (pending.watch != 0)
+        send_unwatch(watches_.answered(pending.watch, reply.status == Status::ok, reply.stat.mzxid), outbox);
       outbox.complete(std::move(pending.done), std::move(reply));
     }
     send_parked(outbox);
@@ -422,6 +534,7 @@ void ZookeeperClient::on_reply(std::uint64_t request, Reply reply, bool proves_s
 }
 
 void ZookeeperClient::on_watch_event(std::uint32_t handle, const std::string& path, WatchEvent event) {
+  if (borrowed_nodes_.remembers()) program_thread_.store(std::this_thread::get_id());
   std::vector<WatchHandler> handlers;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -432,13 +545,35 @@ void ZookeeperClient::on_watch_event(std::uint32_t handle, const std::string& pa
 }
 
 void ZookeeperClient::on_session_event(std::uint32_t handle, SessionEvent event) {
+  if (borrowed_nodes_.remembers()) program_thread_.store(std::this_thread::get_id());
   Outbox outbox;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (closed_ || !handle_ || handle_->number() != handle) return;
-    apply(event, Clock::now(), outbox);
+    if (closed_) return;
+    if (handle_ && handle_->number() == handle)
+      apply(event, LeaseClock::now(), outbox);
+    else
+      on_leaving_handle_event(handle, event);
   }
   outbox.run();
+}
+
+// ---- Requests that the server does not take ----
+
+void ZookeeperClient::note_lost(const Pending& pending) {
+  largest_lost_ = std::max(largest_lost_, bytes(pending.request));
+}
+
+/// A server closes the connection on a request above its jute.maxbuffer, without an answer. Sending it again for ever
+/// would cost the session and all other holds.
+void ZookeeperClient::note_disconnect() {
+  const std::size_t suspect = std::exchange(largest_lost_, 0);
+  if (suspect <= std::max(largest_accepted_, kSuspectBytes) || ++large_losses_ < kSuspectDisconnects) return;
+  LOG(ERROR) << "zkrecipes: the connection was lost " << large_losses_ << " times while a request of " << suspect
+             << " bytes was under way, and never with a smaller one; it is not sent again. Raise the server's "
+                "jute.maxbuffer, or use shorter paths and a shorter identity";
+  size_limit_ = suspect - 1;
+  large_losses_ = 0;
 }
 
 }  // namespace zkrecipes::connection

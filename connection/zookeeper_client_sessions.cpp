@@ -14,33 +14,66 @@ namespace zkrecipes::connection {
 
 namespace {
 
-// A handle that does not connect in this many session timeouts is replaced, and names are resolved anew with it.
-constexpr int kTimeoutsPerHandle = 3;
-// How often a borrowed handle without a session is asked for its state.
+// How often a handle that is being connected is asked for its state, since the C client does not report a refusal; also
+// a borrowed handle without a session.
+constexpr std::chrono::milliseconds kConnectPoll{10};
 constexpr std::chrono::milliseconds kBorrowedPoll{50};
 // How long close() waits for answers to what is in flight.
 constexpr std::chrono::seconds kLastAnswersPatience{2};
 // How long close() waits until the nodes on a borrowed handle are gone.
 constexpr std::chrono::seconds kReturnPatience{3};
+// Credentials that were refused may have been refused for a passing reason.
+constexpr int kAuthAttempts = 3;
+
+/// A server that has owed us an answer for this long is left for another one, if there is one. The C client would wait
+/// for two thirds of the timeout, which leaves hardly any of the lease.
+LeaseClock::duration silence_limit(std::chrono::milliseconds session_timeout) {
+  return session_timeout / 4;
+}
+
+/// The longest pause between two rounds of attempts while a session is waiting for one to succeed.
+std::chrono::milliseconds longest_pause(std::chrono::milliseconds session_timeout) {
+  return std::max<std::chrono::milliseconds>(session_timeout / 20, kConnectPoll);
+}
 
 }  // namespace
 
 // ---- What the C client says ----
 
-void ZookeeperClient::apply(SessionEvent event, Clock::time_point now, Outbox& outbox) {
+void ZookeeperClient::apply(SessionEvent event, Time now, Outbox& outbox) {
   switch (event) {
-    case SessionEvent::connected:
+    case SessionEvent::connected: {
       monitor_.tick(now);
       // A session whose lease has run out just now is not taken up again: its nodes are nobody's any more, and go with
       // the handle.
       if (!handle_->borrowed() && monitor_.has_ended()) break;
-      monitor_.connected(handle_->session_id(), handle_->session_timeout(), now);
-      reconnect_backoff_.reset();
-      handle_given_up_at_ = Clock::time_point::max();
-      heartbeat_.due = now;
+      const bool continued = monitor_.session() != nullptr;
+      monitor_.connected(handle_->session_id(), handle_->session_timeout(), handle_->borrowed() ? now : attempt_began_,
+                         now);
+      if (monitor_.state() != ConnectionState::connected) break;  // too short a timeout was negotiated
+      ++connection_number_;
+      last_answer_ = now;
+      last_read_sent_ = Time{};
+      if (handle_->borrowed()) break;
+      session_key_ = handle_->hand_session_over();
+      attempt_until_ = Time::max();
+      rotation_.connected();
+      if (continued) {
+        take_up_session(outbox);
+      } else if (handle_->session_timeout() > options_.session_timeout) {
+        LOG(WARNING) << "zkrecipes: the server has raised the session timeout from " << options_.session_timeout.count()
+                     << " ms to " << handle_->session_timeout().count()
+                     << " ms, its minimum (two ticks by default); ask for three ticks or more, because half a tick is "
+                        "all the margin that a lease of two has";
+      }
       break;
+    }
     case SessionEvent::disconnected:
       monitor_.disconnected();
+      if (handle_->borrowed()) break;
+      fail_in_flight(outbox);
+      give_handle_up();
+      try_next_server(now, std::chrono::milliseconds::zero());
       break;
     case SessionEvent::expired:
       if (handle_->borrowed())
@@ -51,16 +84,60 @@ void ZookeeperClient::apply(SessionEvent event, Clock::time_point now, Outbox& o
       monitor_.expired();
       break;
     case SessionEvent::auth_failed:
-      close_for_good(ErrorCode::not_authorized,
-                     "the server refused the credentials of this connection (check scheme and secret)", outbox);
-      return retire_handle();
+      if (++auth_failures_ >= kAuthAttempts || handle_->borrowed()) {
+        close_for_good(ErrorCode::not_authorized,
+                       "the server refused the credentials of this connection (check scheme and secret)", outbox);
+        return end_handles();
+      }
+      LOG(WARNING) << "zkrecipes: " << rotation_.current() << " refused the credentials of this connection; attempt "
+                   << auth_failures_ << " of " << kAuthAttempts;
+      monitor_.disconnected();
+      fail_in_flight(outbox);
+      give_handle_up();
+      try_next_server(now, rotation_.session_lost());
+      break;
   }
   publish(outbox);
   send_parked(outbox);
   schedule_tick(now);
 }
 
-void ZookeeperClient::note_borrowed_state(Outbox& outbox, Clock::time_point now) {
+/// The session goes on at another server. That server may be behind what we have seen, or may follow a leader that has
+/// been deposed and does not know it. So the first request is one that a quorum must commit: answers come in order, so
+/// whatever is read behind it is at least as new as everything we know.
+void ZookeeperClient::take_up_session(Outbox& outbox) {
+  Pending barrier(monitor_.session(), {RequestKind::set, "/"}, nullptr);
+  barrier.request.version = HeartbeatPlan::kImpossibleVersion;
+  barrier.background = true;
+  transmit(std::move(barrier), outbox);
+  WatchTable::Reconnected watches = watches_.reconnected();
+  for (WatchTable::Rewatch& again : watches.again) {
+    Request request{RequestKind::get, std::move(again.path)};
+    request.watch = true;
+    Pending pending(monitor_.session(), std::move(request), [weak = weak_from_this(), id = again.id](const Reply& reply) {
+      if (const auto self = weak.lock()) self->rewatched(id, reply);
+    });
+    pending.repeat = true;
+    pending.background = true;
+    transmit(std::move(pending), outbox);
+  }
+  for (WatchHandler& handler : watches.children)
+    outbox.add([handler = std::move(handler)] { handler(WatchEvent::children_changed); });
+}
+
+void ZookeeperClient::rewatched(WatchId id, const Reply& reply) {
+  WatchTable::Missed missed;
+  Outbox outbox;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    missed = watches_.rewatched(id, reply);
+    send_unwatch(std::move(missed.unwatch), outbox);
+  }
+  outbox.post_to(loop_);
+  for (WatchHandler& handler : missed.handlers) handler(missed.event);
+}
+
+void ZookeeperClient::note_borrowed_state(Outbox& outbox, Time now) {
   const SessionEvent seen = handle_->state();
   const bool known = monitor_.state() == ConnectionState::connected;
   if (seen == SessionEvent::connected) {
@@ -72,10 +149,16 @@ void ZookeeperClient::note_borrowed_state(Outbox& outbox, Clock::time_point now)
 
 /// The C client reports a lost connection before its own state says so, so "connected" may be old news. An answer is
 /// not: those of the lost connection came before the report.
-void ZookeeperClient::ask_for_proof(Clock::time_point now) {
-  Pending question(nullptr, {RequestKind::exists, "/"}, nullptr);
+void ZookeeperClient::ask_for_proof(Time now) {
+  listen_on_borrowed_handle(nullptr, now);
+}
+
+/// A read of "/" on a borrowed handle, which also keeps session events coming.
+void ZookeeperClient::listen_on_borrowed_handle(SessionPtr session, Time now) {
+  Pending question(std::move(session), {RequestKind::exists, "/"}, nullptr);
   question.background = true;
   question.sent = now;
+  question.connection = connection_number_;
   const std::uint64_t number = handle_->next_request();
   if (handle_->listen_for_session_events(number) == Status::ok) in_flight_.add(number, std::move(question));
 }
@@ -83,21 +166,18 @@ void ZookeeperClient::ask_for_proof(Clock::time_point now) {
 // ---- What follows from it ----
 
 void ZookeeperClient::publish(Outbox& outbox) {
-  const auto now = Clock::now();
+  const auto now = LeaseClock::now();
   const std::vector<SessionPtr> ended = monitor_.take_ended();
   for (const SessionPtr& session : ended) {
-    session->lease().end(now);  // before anybody is told that something of it failed
+    session->end(now);  // before anybody is told that something of it failed
     drop_session(session, outbox);
     outbox.add([session, now] { session->announce_over(now); });
     no_session_since_ = now;
   }
   const std::vector<ConnectionState> changes = monitor_.take_changes();
   for (const ConnectionState state : changes) {
-    state_.store(state);
-    if (state == ConnectionState::suspended || state == ConnectionState::lost)
-      LOG(WARNING) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
-    else
-      VLOG(1) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
+    const ConnectionState before = state_.exchange(state);
+    log_state(before, state, now);
     callbacks_.post(
         [self = shared_from_this(), state, number = ++state_number_] { self->state_changed_(state, number); });
   }
@@ -105,15 +185,35 @@ void ZookeeperClient::publish(Outbox& outbox) {
     boost::lock_guard<boost::mutex> lock(wait_mutex_);
     wait_changed_.notify_all();
   }
-  if (!ended.empty() && !closed_) replace_handle();
+  if (!ended.empty() && !closed_ && !borrowed_nodes_.remembers()) {
+    session_key_.reset();
+    end_handles();
+    try_next_server(now, rotation_.session_lost());
+  }
   if (monitor_.session() && handle_ && handle_->borrowed()) remove_leftovers(monitor_.session(), outbox);
   if (monitor_.session())
-    for (SessionHandler& done : std::exchange(awaiting_session_, {}))
+    for (auto& [id, done] : std::exchange(awaiting_session_, {}))
       outbox.add([done = std::move(done), session = monitor_.session()] { done(Status::ok, session); });
+}
+
+void ZookeeperClient::log_state(ConnectionState before, ConnectionState state, Time now) {
+  if (state == ConnectionState::suspended) disconnected_at_ = now;
+  if (state == ConnectionState::suspended || state == ConnectionState::lost) {
+    LOG(WARNING) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
+  } else if (state == ConnectionState::connected &&
+             (before == ConnectionState::suspended || before == ConnectionState::lost)) {
+    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(now - disconnected_at_);
+    LOG(INFO) << "zkrecipes: connection to " << options_.servers << " is back after " << away.count() << " ms, "
+              << (before == ConnectionState::suspended ? "with the same session" : "with a new session")
+              << (rotation_.empty() ? "" : " at ") << rotation_.current();
+  } else {
+    VLOG(1) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
+  }
 }
 
 void ZookeeperClient::drop_session(const SessionPtr& session, Outbox& outbox) {
   const Status status = closed_ ? Status::closed : Status::session_over;
+  if (closed_ && handle_ && handle_->borrowed()) unwatch_on_return_ = watches_.unwatch_all();
   // Destroyed with the outbox, not under the lock: a handler may own what calls back here when it dies.
   outbox.add([dropped = watches_.clear()] {});
   heartbeat_.clear();
@@ -129,7 +229,7 @@ void ZookeeperClient::close_for_good(ErrorCode code, std::string reason, Outbox&
   close_reason_ = std::move(reason);
   monitor_.closed();
   publish(outbox);
-  for (SessionHandler& done : std::exchange(awaiting_session_, {}))
+  for (auto& [id, done] : std::exchange(awaiting_session_, {}))
     outbox.add([done = std::move(done)] { done(Status::closed, nullptr); });
 }
 
@@ -230,137 +330,285 @@ void ZookeeperClient::remove_borrowed_nodes() {
     LOG(ERROR) << "zkrecipes: the server did not confirm in time that the lock nodes on the program's handle are gone";
 }
 
-// ---- Handles ----
+// ---- Servers and handles ----
 
-void ZookeeperClient::retire_handle() {
-  if (!handle_ || handle_->borrowed()) return;
-  closer_.post([old = std::shared_ptr<ZookeeperHandle>(std::move(handle_))] { old->close(); });
+bool ZookeeperClient::connecting() const {
+  return handle_ && !handle_->borrowed() && monitor_.state() != ConnectionState::connected;
 }
 
-void ZookeeperClient::replace_handle() {
+/// Since when the server has owed us an answer.
+std::optional<ZookeeperClient::Time> ZookeeperClient::silent_since() const {
+  const bool could_leave = handle_ && !handle_->borrowed() && rotation_.size() > 1;
+  if (!could_leave || monitor_.state() != ConnectionState::connected || in_flight_.empty()) return std::nullopt;
+  return std::max({last_answer_, in_flight_.front()->sent, awake_since_});
+}
+
+/// The handle stays connected until the C client notices the silence or the server notices that the session has moved.
+/// Closing it before that could end the session.
+void ZookeeperClient::leave_server(Outbox& outbox) {
+  LOG(WARNING) << "zkrecipes: server " << rotation_.current() << " does not answer; trying another one";
+  leaving_.push_back(std::exchange(handle_, nullptr));
+  monitor_.disconnected();
+  fail_in_flight(outbox);
+}
+
+/// The handle is not connected.
+void ZookeeperClient::give_handle_up() {
+  dropper_.post([self = shared_from_this(), handle = std::exchange(handle_, nullptr)]() mutable {
+    self->drop_handle(std::move(handle));
+  });
+}
+
+void ZookeeperClient::drop_handle(HandlePtr handle) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    // The C client reports a disconnect before its own state says so, and may even have connected again before the
+    // session was handed over. The next report tells; until then closing the handle could end the session.
+    if (!closed_ && session_key_ && handle->state() == SessionEvent::connected) {
+      leaving_.push_back(std::move(handle));
+      return;
+    }
+  }
+  handle->close();
+}
+
+void ZookeeperClient::on_leaving_handle_event(std::uint32_t handle, SessionEvent event) {
+  const auto found = std::find_if(leaving_.begin(), leaving_.end(),
+                                  [&](const HandlePtr& one) { return one->number() == handle; });
+  if (found == leaving_.end() || event == SessionEvent::connected) return;
+  dropper_.post([self = shared_from_this(), left = std::move(*found)]() mutable { self->drop_handle(std::move(left)); });
+  leaving_.erase(found);
+}
+
+/// The session is over. Handles that are still connected tell the server so.
+void ZookeeperClient::end_handles() {
   if (handle_ && handle_->borrowed()) return;
-  retire_handle();
-  handle_given_up_at_ = Clock::time_point::max();
-  loop_.post([self = shared_from_this()] { self->open_handle(); });
+  attempt_until_ = Time::max();
+  std::vector<HandlePtr> handles = std::exchange(leaving_, {});
+  if (handle_) handles.push_back(std::exchange(handle_, nullptr));
+  for (HandlePtr& handle : handles) {
+    TaskThread& thread = handle->state() == SessionEvent::connected ? ender_ : dropper_;
+    thread.post([handle = std::move(handle)] { handle->close(); });
+  }
 }
 
-void ZookeeperClient::open_handle() {
-  // Looking up a name can take long, and the loop must keep its deadlines.
-  const auto resolve_and_install = [self = shared_from_this()] {
-    std::string problem;
-    const std::string addresses = resolve(self->servers_.hosts, problem);
-    self->install_handle(addresses, problem);
-  };
-  if (is_numeric(servers_.hosts))
-    resolve_and_install();
+void ZookeeperClient::try_next_server(Time now, std::chrono::milliseconds pause) {
+  attempt_at_ = now + pause;
+  if (pause == std::chrono::milliseconds::zero())
+    open_handle(now);
   else
-    resolver_.post(resolve_and_install);
+    schedule_tick(attempt_at_);
 }
 
-void ZookeeperClient::install_handle(const std::string& addresses, const std::string& problem) {
-  if (!problem.empty()) LOG(WARNING) << "zkrecipes: cannot resolve " << problem;
-  std::lock_guard<std::mutex> lock(mutex_);
+void ZookeeperClient::open_handle(Time now) {
+  attempt_at_ = Time::max();
   if (closed_ || handle_) return;
-  if (!addresses.empty()) {
+  request_addresses();
+  if (!rotation_.empty()) {
     try {
-      handle_ = ZookeeperHandle::open({addresses, options_.session_timeout, options_.credentials, options_.tls},
-                                      options_.acl, weak_from_this());
+      handle_ = ZookeeperHandle::open(
+          {rotation_.next(), session_key_, options_.session_timeout, options_.credentials, options_.tls}, options_.acl,
+          weak_from_this());
     } catch (const Error& error) {
       LOG(ERROR) << "zkrecipes: " << error.what();
     }
   }
-  const auto now = Clock::now();
-  if (handle_)
-    handle_given_up_at_ = now + kTimeoutsPerHandle * options_.session_timeout;
-  else
-    loop_.post_at(now + reconnect_backoff_.next(), [self = shared_from_this()] { self->open_handle(); });
-  schedule_tick(now);
+  if (handle_) {
+    attempt_began_ = now;
+    attempt_until_ = now + rotation_.patience(options_.session_timeout);
+  } else {
+    attempt_at_ = now + pause_after_failure();
+  }
+  schedule_tick(std::min<Time>(attempt_at_, now + kConnectPoll));
+}
+
+std::chrono::milliseconds ZookeeperClient::pause_after_failure() {
+  const SessionPtr& session = monitor_.session();
+  return rotation_.failed(session ? longest_pause(session->timeout()) : std::chrono::milliseconds::max());
+}
+
+/// Names are resolved again whenever a server is needed: the servers may have moved. Attempts do not wait for it.
+void ZookeeperClient::request_addresses() {
+  if (resolving_ || is_numeric(servers_.hosts)) return;
+  resolving_ = true;
+  resolver_.post([self = shared_from_this()] {
+    std::string problem;
+    const std::vector<std::string> addresses = resolve(self->servers_.hosts, problem);
+    self->on_addresses(addresses, problem);
+  });
+}
+
+void ZookeeperClient::on_addresses(const std::vector<std::string>& addresses, const std::string& problem) {
+  if (!problem.empty()) {
+    LOG_EVERY_T(WARNING, 5) << "zkrecipes: cannot resolve " << problem;
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  resolving_ = false;
+  if (closed_ || addresses.empty()) return;
+  const bool first = rotation_.empty();
+  rotation_.replace(addresses);
+  const auto now = LeaseClock::now();
+  const bool moved = std::find(addresses.begin(), addresses.end(), rotation_.current()) == addresses.end();
+  if (connecting() && moved) {
+    give_handle_up();
+    open_handle(now);
+  } else if (!handle_ && first) {
+    open_handle(now);
+  }
 }
 
 // ---- What time brings ----
 
-void ZookeeperClient::tick(Clock::time_point scheduled) {
+void ZookeeperClient::tick(Time scheduled) {
   Outbox outbox;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_ || scheduled != tick_scheduled_) return;  // superseded by an earlier one
-    tick_scheduled_ = Clock::time_point::max();
-    const auto now = Clock::now();
-    monitor_.tick(now);
-    publish(outbox);
-    if (handle_ && handle_->borrowed()) note_borrowed_state(outbox, now);
-    const bool connected = monitor_.state() == ConnectionState::connected;
-    if (!closed_ && connected && now >= heartbeat_.due) send_heartbeat(now, outbox);
-    fail_overdue(now, outbox);
-    const auto patience = options_.retry.give_up_after;
-    if (!closed_ && !monitor_.session()) {
-      if (now >= handle_given_up_at_) replace_handle();
-      if (patience.count() > 0 && now >= no_session_since_ + patience) {
-        close_for_good(ErrorCode::connection_closed,
-                       "no session with " + options_.servers + " could be had for " + std::to_string(patience.count()) +
-                           " ms; check that the servers run and can be reached, or raise RetryPolicy::give_up_after",
-                       outbox);
-        retire_handle();
-      }
+    tick_scheduled_ = Time::max();
+    const auto now = LeaseClock::now();
+    try {
+      tick_locked(now, outbox);
+    } catch (const std::exception& error) {
+      // Without another tick there would be no heartbeat any more.
+      LOG(ERROR) << "zkrecipes: the heartbeat failed: " << error.what() << "; trying again";
     }
     if (!closed_) schedule_tick(next_tick(now));
   }
   outbox.run();
 }
 
-Clock::time_point ZookeeperClient::next_tick(Clock::time_point now) const {
-  auto next = now + std::chrono::seconds(1);
-  if (const auto deadline = monitor_.deadline()) {
-    next = std::min(next, *deadline);
-    if (monitor_.state() == ConnectionState::connected) next = std::min(next, heartbeat_.due);
-  } else {
-    next = std::min(next, handle_given_up_at_);
-    if (options_.retry.give_up_after.count() > 0)
-      next = std::min(next, no_session_since_ + options_.retry.give_up_after);
+void ZookeeperClient::tick_locked(Time now, Outbox& outbox) {
+  const auto timeout = monitor_.session() ? monitor_.session()->timeout() : options_.session_timeout;
+  // A process that was stopped has not listened, so it cannot say that the server was silent.
+  if (now - std::exchange(last_tick_, now) > timeout / 8) awake_since_ = now;
+  monitor_.tick(now);
+  publish(outbox);
+  if (handle_ && handle_->borrowed()) note_borrowed_state(outbox, now);
+  if (closed_) return;
+  if (connecting() && (handle_->was_refused() || now >= attempt_until_)) {
+    give_handle_up();
+    try_next_server(now, pause_after_failure());
+  } else if (!handle_ && now >= attempt_at_) {
+    open_handle(now);
   }
-  if (handle_ && handle_->borrowed() && monitor_.state() != ConnectionState::connected)
-    next = std::min<Clock::time_point>(next, now + kBorrowedPoll);
+  const auto silence = silent_since();
+  if (silence && now >= *silence + silence_limit(timeout)) {
+    leave_server(outbox);
+    publish(outbox);
+    try_next_server(now, std::chrono::milliseconds::zero());
+  }
+  if (monitor_.state() == ConnectionState::connected && now >= next_heartbeat()) send_heartbeat(now, outbox);
+  fail_overdue(now, outbox);
+  const auto patience = options_.retry.give_up_after;
+  if (!monitor_.session() && patience.count() > 0 && now >= no_session_since_ + patience) {
+    close_for_good(ErrorCode::connection_closed,
+                   "no session with " + options_.servers + " could be had for " + std::to_string(patience.count()) +
+                       " ms; check that the servers run and can be reached, or raise RetryPolicy::give_up_after",
+                   outbox);
+    end_handles();
+  }
+}
+
+ZookeeperClient::Time ZookeeperClient::next_heartbeat() const {
+  const auto interval = HeartbeatPlan::interval(monitor_.session()->timeout());
+  const Time sent = heartbeat_.holds() > 0 ? std::min(last_read_sent_, last_proof_sent_) : last_read_sent_;
+  return sent + interval;
+}
+
+ZookeeperClient::Time ZookeeperClient::next_tick(Time now) const {
+  Time next = now + std::chrono::seconds(1);
+  if (const auto deadline = monitor_.deadline())
+    next = std::min(next, *deadline);
+  else if (options_.retry.give_up_after.count() > 0)
+    next = std::min<Time>(next, no_session_since_ + options_.retry.give_up_after);
+  if (monitor_.state() == ConnectionState::connected) {
+    next = std::min(next, next_heartbeat());
+    if (const auto silence = silent_since())
+      next = std::min<Time>(next, *silence + silence_limit(monitor_.session()->timeout()));
+  } else if (handle_) {
+    next = std::min<Time>(next, now + (handle_->borrowed() ? kBorrowedPoll : kConnectPoll));
+  } else {
+    next = std::min(next, attempt_at_);
+  }
   return next;
 }
 
-void ZookeeperClient::schedule_tick(Clock::time_point time) {
+void ZookeeperClient::schedule_tick(Time time) {
   if (time >= tick_scheduled_) return;
   tick_scheduled_ = time;
-  loop_.post_at(time, [weak = weak_from_this(), time] {
+  loop_.post_at(to_public(time), [weak = weak_from_this(), time] {
     if (const auto self = weak.lock()) self->tick(time);
   });
 }
 
-void ZookeeperClient::send_heartbeat(Clock::time_point now, Outbox& outbox) {
-  heartbeat_.due = now + heartbeat_.interval(monitor_.session()->timeout());
-  const auto probes = heartbeat_.next_batch();
-  for (const auto& [id, path] : probes) {
-    const auto answered = [weak = weak_from_this(), id = id](const Reply& reply) {
-      const auto self = weak.lock();
-      if (!self || (reply.status != Status::no_node && reply.status != Status::ok)) return;
-      std::function<void()> gone;
-      {
-        std::lock_guard<std::mutex> lock(self->mutex_);
-        if (reply.status == Status::ok && self->heartbeat_.is_same(id, reply.stat.czxid)) return;
-        gone = self->heartbeat_.take(id);
-      }
-      if (gone) gone();
-    };
-    Pending pending(monitor_.session(), {RequestKind::exists, path}, answered);
+void ZookeeperClient::send_heartbeat(Time now, Outbox& outbox) {
+  last_read_sent_ = now;
+  const auto background = [&](Request request, ReplyHandler done) {
+    Pending pending(monitor_.session(), std::move(request), std::move(done));
     pending.background = true;
     submit_locked(std::move(pending), outbox);
+  };
+  bool sent = false;
+  ProbeId asked = 0;
+  if (heartbeat_.holds() > 0 && now >= last_proof_sent_ + HeartbeatPlan::interval(monitor_.session()->timeout())) {
+    last_proof_sent_ = now;  // also if it has to wait for room
+    sent = true;
+    if (options_.lease_proof == LeaseProof::leader) {
+      background({RequestKind::sync, "/"}, nullptr);
+    } else {
+      const HeartbeatPlan::Target target = *heartbeat_.next_target();
+      Request request{RequestKind::set, target.path};
+      request.version = HeartbeatPlan::kImpossibleVersion;
+      background(std::move(request), reports_gone(target.id));
+      if (target.unique_path) asked = target.id;
+    }
   }
-  if (!probes.empty() && !handle_->borrowed()) return;
-  Pending pending(monitor_.session(), {RequestKind::exists, "/"}, nullptr);
-  pending.background = true;
-  if (!handle_->borrowed()) return submit_locked(std::move(pending), outbox);
-  // On a borrowed handle this is also what keeps session events coming.
-  const std::uint64_t number = handle_->next_request();
-  pending.sent = now;
-  if (handle_->listen_for_session_events(number) == Status::ok) in_flight_.add(number, std::move(pending));
+  for (const auto& [id, path] : heartbeat_.next_batch(asked)) {
+    background({RequestKind::exists, path}, reports_gone(id));
+    sent = true;
+  }
+  if (handle_->borrowed())
+    listen_on_borrowed_handle(monitor_.session(), now);
+  else if (!sent)
+    background({RequestKind::exists, "/"}, nullptr);
 }
 
-void ZookeeperClient::fail_overdue(Clock::time_point now, Outbox& outbox) {
+/// Takes the answer to a heartbeat about one of our nodes.
+ReplyHandler ZookeeperClient::reports_gone(ProbeId id) {
+  return [weak = weak_from_this(), id](const Reply& reply) {
+    const auto self = weak.lock();
+    if (!self || (reply.status != Status::no_node && reply.status != Status::ok)) return;
+    std::function<void()> gone;
+    {
+      std::lock_guard<std::mutex> lock(self->mutex_);
+      if (reply.status == Status::ok && self->heartbeat_.is_same(id, reply.stat.czxid)) return;
+      gone = self->heartbeat_.take(id);
+      self->monitor_.set_relied_on(self->heartbeat_.holds() > 0);
+    }
+    if (gone) gone();
+  };
+}
+
+/// The connection is lost, and with it the answers to all that is in flight.
+void ZookeeperClient::fail_in_flight(Outbox& outbox) {
+  std::vector<Pending> lost = in_flight_.take_if([](const Pending&) { return true; });
+  for (const Pending& pending : lost) note_lost(pending);
+  note_disconnect();
+  std::deque<Pending> again;
+  for (Pending& pending : lost) {
+    if (pending.repeat && bytes(pending.request) <= size_limit_) {
+      again.push_back(std::move(pending));
+      continue;
+    }
+    if (pending.watch != 0) send_unwatch(watches_.answered(pending.watch, false), outbox);
+    const bool too_large = bytes(pending.request) > size_limit_;
+    outbox.complete(std::move(pending.done), too_large ? Status::too_large : Status::connection_loss);
+  }
+  // Ahead of what was to be sent after them.
+  parked_.insert(parked_.begin(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));
+}
+
+void ZookeeperClient::fail_overdue(Time now, Outbox& outbox) {
   // A request that raced with a loss of connection may never be answered (ZOOKEEPER-2802).
   if (!monitor_.session()) return;
   const auto patience = 2 * monitor_.session()->timeout();

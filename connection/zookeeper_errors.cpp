@@ -50,7 +50,7 @@ Status status_of(int rc) noexcept {
   }
 }
 
-bool proves_session(int rc) noexcept {
+bool is_answer(int rc) noexcept {
   switch (rc) {
     case ZOK:
     case ZNONODE:
@@ -90,6 +90,8 @@ const char* to_string(Status status) noexcept {
       return "rejected by the server";
     case Status::too_many_watches:
       return "too many watches on one connection";
+    case Status::too_large:
+      return "too large for the server";
     case Status::connection_loss:
       return "connection lost";
     case Status::session_over:

@@ -9,7 +9,7 @@ namespace zkrecipes::connection {
 /// is connection_loss.
 Status status_of(int rc) noexcept;
 
-/// True when the server has answered in this session, so that the answer proves the session was alive.
-bool proves_session(int rc) noexcept;
+/// True when a server has answered in this session, so the session was alive as far as that server knew.
+bool is_answer(int rc) noexcept;
 
 }  // namespace zkrecipes::connection

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection/zookeeper_handle.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <glog/logging.h>
@@ -10,6 +12,7 @@
 #include <utility>
 #include <zookeeper/zookeeper.h>
 
+#include "connection/fork_guard.h"
 #include "connection/zookeeper_errors.h"
 
 #ifndef ZKRECIPES_HAS_TLS
@@ -46,10 +49,23 @@ class ListenerRegistry {
   std::unordered_map<std::uint32_t, std::weak_ptr<HandleListener>> listeners_;  // guarded by mutex_
 };
 
+/// Never destroyed: a borrowed handle may call back while the program exits. The child of a fork gets one of its own,
+/// because the parent's mutex may have been locked at the moment of the fork; the parent's handles mean nothing there.
 ListenerRegistry& registry() {
-  // Never destroyed: a borrowed handle may call back while the program exits.
-  static auto* const instance = new ListenerRegistry;
-  return *instance;
+  struct Instance {
+    ForkGuard process;
+    ListenerRegistry listeners;
+  };
+  static std::atomic<Instance*> current{new Instance};
+  Instance* known = current.load();
+  if (known->process.in_child()) {
+    auto* const own = new Instance;
+    if (current.compare_exchange_strong(known, own))
+      known = own;
+    else
+      delete own;  // another thread was faster
+  }
+  return known->listeners;
 }
 
 static_assert(sizeof(void*) >= sizeof(std::uint64_t), "request numbers travel in the C client's context pointers");
@@ -102,7 +118,7 @@ void report(int rc, Reply reply, const void* context) {
   const auto listener = registry().find(static_cast<std::uint32_t>(request >> kHandleShift));
   if (!listener) return;
   reply.status = status_of(rc);
-  listener->on_reply(request, std::move(reply), proves_session(rc));
+  listener->on_reply(request, std::move(reply), is_answer(rc));
 }
 
 // ---- What the C client calls ----
@@ -199,24 +215,31 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
   std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener), false, acl));
   const int timeout = static_cast<int>(settings.session_timeout.count());
   void* const context = as_context(handle->number_);
+  clientid_t key{};
+  if (settings.session) {
+    static_assert(sizeof key.passwd == sizeof settings.session->password, "the C client's password has 16 bytes");
+    key.client_id = settings.session->id;
+    std::copy(settings.session->password.begin(), settings.session->password.end(), key.passwd);
+  }
+  const clientid_t* const session = settings.session ? &key : nullptr;
 #if ZKRECIPES_HAS_TLS
   if (settings.tls) {
     const TlsOptions& tls = *settings.tls;
     const std::string files = tls.ca_file + "," + tls.certificate_file + "," + tls.key_file + "," + tls.key_password;
-    handle->handle_ = zookeeper_init_ssl(settings.addresses.c_str(), files.c_str(), &zkrecipes_session_watcher, timeout,
-                                         nullptr, context, ZOO_NO_LOG_CLIENTENV);
+    handle->handle_ = zookeeper_init_ssl(settings.address.c_str(), files.c_str(), &zkrecipes_session_watcher, timeout,
+                                         session, context, ZOO_NO_LOG_CLIENTENV);
     if (handle->handle_ != nullptr) zoo_set_log_callback(handle->handle_, &zkrecipes_log);
   }
 #endif
   if (!settings.tls)
-    handle->handle_ = zookeeper_init2(settings.addresses.c_str(), &zkrecipes_session_watcher, timeout, nullptr, context,
+    handle->handle_ = zookeeper_init2(settings.address.c_str(), &zkrecipes_session_watcher, timeout, session, context,
                                       ZOO_NO_LOG_CLIENTENV, &zkrecipes_log);
   if (handle->handle_ == nullptr) {
     registry().drop(handle->number_);
     throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +
-                                         settings.addresses + ": " + std::strerror(errno));
+                                         settings.address + ": " + std::strerror(errno));
   }
-  // The addresses are numeric: looking them up again in every loop would only cost time.
+  // The address is numeric: looking it up again in every loop would only cost time.
   zoo_set_servers_resolution_delay(handle->handle_, -1);
   for (const Credential& credential : settings.credentials)
     zoo_add_auth(handle->handle_, credential.scheme.c_str(), credential.secret.data(),
@@ -285,8 +308,25 @@ SessionEvent ZookeeperHandle::state() const {
   return session_event(zoo_state(handle_));
 }
 
+bool ZookeeperHandle::was_refused() const {
+  // Between two attempts the C client's state has this value, for which its header has no name.
+  constexpr int kNoAttempt = 0;
+  return zoo_state(handle_) == kNoAttempt;
+}
+
 std::int64_t ZookeeperHandle::session_id() const {
-  return zoo_client_id(handle_)->client_id;
+  return session_id_ != 0 ? session_id_ : zoo_client_id(handle_)->client_id;
+}
+
+SessionKey ZookeeperHandle::hand_session_over() {
+  // The C client shows its own copy of the key, which it uses only to connect again. No server makes this session id.
+  constexpr std::int64_t kNoSession = 1;
+  auto* const key = const_cast<clientid_t*>(zoo_client_id(handle_));
+  SessionKey result;
+  result.id = session_id_ = std::exchange(key->client_id, kNoSession);
+  std::copy(std::begin(key->passwd), std::end(key->passwd), result.password.begin());
+  std::fill(std::begin(key->passwd), std::end(key->passwd), '\0');
+  return result;
 }
 
 std::chrono::milliseconds ZookeeperHandle::session_timeout() const {

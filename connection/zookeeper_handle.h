@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -21,13 +22,20 @@ class HandleListener {
  public:
   virtual ~HandleListener() = default;
   virtual void on_session_event(std::uint32_t handle, SessionEvent event) = 0;
-  /// `proves_session`: the server itself has answered.
-  virtual void on_reply(std::uint64_t request, Reply reply, bool proves_session) = 0;
+  /// `answered`: by the server itself, in this session.
+  virtual void on_reply(std::uint64_t request, Reply reply, bool answered) = 0;
   virtual void on_watch_event(std::uint32_t handle, const std::string& path, WatchEvent event) = 0;
 };
 
+/// What lets a new handle take over the session of an earlier one.
+struct SessionKey {
+  std::int64_t id = 0;
+  std::array<char, 16> password{};
+};
+
 struct HandleSettings {
-  std::string addresses;  ///< numeric; see resolve()
+  std::string address;  ///< numeric; see resolve()
+  std::optional<SessionKey> session;  ///< to be continued; a new one otherwise
   std::chrono::milliseconds session_timeout{};
   std::vector<Credential> credentials;
   std::optional<TlsOptions> tls;
@@ -35,6 +43,9 @@ struct HandleSettings {
 
 /// Owns one zhandle_t (or borrows the program's), and translates between the C client's terms and ours. The C client
 /// is given numbers instead of pointers, so that whatever it calls too late finds nobody rather than freed memory.
+///
+/// A handle of ours knows one address only. When it is disconnected, another handle continues the session at another
+/// server, and this one is closed. Closing a handle that is connected ends the session, wherever it lives by then.
 class ZookeeperHandle {
  public:
   /// Throws Error when the C client cannot make a handle.
@@ -55,7 +66,13 @@ class ZookeeperHandle {
   Status issue(const Request& request, std::uint64_t number);
 
   SessionEvent state() const;  ///< as the C client sees it now; never auth_failed for a connecting handle
+  /// The address has refused us, which the C client does not report. It would try again by itself after a while.
+  bool was_refused() const;
   std::int64_t session_id() const;
+  /// What another handle needs to continue the session. From then on this handle itself cannot: when it is
+  /// disconnected, an attempt of the C client to connect it again is refused, so that it neither takes the session back
+  /// nor ends it when it is closed.
+  SessionKey hand_session_over();
   std::chrono::milliseconds session_timeout() const;
 
   /// For a borrowed handle: have session events reported from now on (or again). Harmless when repeated. Its reply
@@ -75,6 +92,7 @@ class ZookeeperHandle {
   const bool borrowed_;
   const std::unique_ptr<AclTable> acl_;
   zhandle_t* handle_ = nullptr;  // null once closed
+  std::int64_t session_id_ = 0;  // once it was handed over
   std::uint64_t last_request_ = 0;
 };
 

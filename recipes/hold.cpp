@@ -38,7 +38,7 @@ void HeldNode::watch_over() {
   const auto listener = grant_.session->on_over(lost);
   // Where the name is not unique the czxid tells our node from the next holder's.
   const std::int64_t czxid = grant_.guid_in_data.empty() ? 0 : grant_.token.zxid;
-  const auto probe = grant_.client->probe(grant_.session, grant_.node, czxid, lost);
+  const auto probe = grant_.client->probe(grant_.session, grant_.node, grant_.role, czxid, lost);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     session_listener_ = listener;
@@ -84,11 +84,11 @@ void HeldNode::stop_watching() {
 
 bool HeldNode::is_valid() const noexcept {
   return !released_.load() && !lost_.load() && !grant_.client->in_forked_child() &&
-         grant_.session->lease().is_valid(Clock::now());
+         grant_.session->lease().is_valid(connection::LeaseClock::now());
 }
 
 Clock::time_point HeldNode::valid_until() const noexcept {
-  const auto until = grant_.session->lease().valid_until();
+  const auto until = connection::to_public(grant_.session->lease().valid_until());
   return lost_.load() ? std::min(until, lost_at_.load()) : until;
 }
 

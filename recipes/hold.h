@@ -20,6 +20,7 @@ struct Grant {
   connection::SessionPtr session;
   std::string node;
   NodeKind kind = NodeKind::lock;
+  connection::NodeRole role = connection::NodeRole::holds;
   std::string guid_in_data;  ///< for a node whose name is not unique
   FencingToken token;
   AcquisitionCost cost;

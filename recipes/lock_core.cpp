@@ -30,7 +30,7 @@ std::optional<Hold> LockCore::try_acquire() {
   // An answer that has not come by the end of the lease belongs to a session that is over.
   const auto session = client_->current_session();
   if (!session) return std::nullopt;
-  auto hold = begin(Patience::try_once)->wait_until(session->lease().valid_until());
+  auto hold = begin(Patience::try_once)->wait_until(connection::to_public(session->contact().valid_until()));
   return hold && *hold ? std::move(hold) : std::nullopt;
 }
 

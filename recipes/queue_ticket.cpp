@@ -33,11 +33,15 @@ void QueueTicket::join(OutcomeHandler done) {
 }
 
 void QueueTicket::await_session() {
-  client_->await_session([self = shared_from_this()](Status status, SessionPtr session) {
-    if (status == Status::ok) return self->begin(std::move(session));
-    Lock lock(self->mutex_);
-    if (self->done_) self->finish(lock, {nullptr, lock_error(status, self->spec_->path, *self->client_)});
-  });
+  // Under the lock, so that a leave() finds the id. The client never completes on this thread.
+  Lock lock(mutex_);
+  if (!done_) return;
+  awaited_session_ =
+      client_->await_session([self = shared_from_this()](Status status, SessionPtr session) {
+        if (status == Status::ok) return self->begin(std::move(session));
+        Lock own_lock(self->mutex_);
+        if (self->done_) self->finish(own_lock, {nullptr, lock_error(status, self->spec_->path, *self->client_)});
+      });
 }
 
 void QueueTicket::begin(SessionPtr session) {
@@ -181,12 +185,13 @@ void QueueTicket::watch(Lock& lock, const AttemptPtr& attempt, const Verdict& ve
       [self = shared_from_this(), attempt](WatchEvent event) { self->on_predecessor_event(attempt, event); },
       [self = shared_from_this(), attempt](const Reply& reply) { self->on_watch_set(attempt, reply); });
   if (attempt->probe == 0)
-    attempt->probe = client_->probe(attempt->session, attempt->node, [weak = weak_from_this(), attempt] {
-      const auto self = weak.lock();
-      if (!self) return;
-      Lock own_lock(self->mutex_);
-      if (self->is_current(attempt)) self->rejoin(own_lock, attempt);
-    });
+    attempt->probe = client_->probe(attempt->session, attempt->node, connection::NodeRole::waits, 0,
+                                    [weak = weak_from_this(), attempt] {
+                                      const auto self = weak.lock();
+                                      if (!self) return;
+                                      Lock own_lock(self->mutex_);
+                                      if (self->is_current(attempt)) self->rejoin(own_lock, attempt);
+                                    });
   lock.unlock();
 }
 
@@ -234,15 +239,34 @@ void QueueTicket::raise_version(Lock& lock, const AttemptPtr& attempt) {
                });
 }
 
+void QueueTicket::prove(Lock& lock, const AttemptPtr& attempt, std::int32_t version) {
+  ++cost_.requests;
+  const std::string node = attempt->node;
+  lock.unlock();
+  client_->prove(attempt->session, node, [self = shared_from_this(), attempt, version](Status status) {
+    Lock own_lock(self->mutex_);
+    if (!self->is_current(attempt)) return;
+    if (status == Status::ok) return self->grant(own_lock, attempt, Proof::quorum, version);
+    if (status == Status::no_node || status == Status::session_over) return self->rejoin(own_lock, attempt);
+    self->fail(own_lock, attempt, lock_error(status, self->spec_->path, *self->client_));
+  });
+}
+
 void QueueTicket::grant(Lock& lock, const AttemptPtr& attempt, Proof proof, std::int32_t version) {
-  // What proves the turn may have come late, after a pause of this process.
-  if (!attempt->session->lease().is_valid(Clock::now())) return rejoin(lock, attempt);
+  // The lease may have run out while we waited, since waiting does not renew it; what proves the turn may also have come
+  // late, after a pause of this process.
+  const auto now = connection::LeaseClock::now();
+  if (spec_->role == connection::NodeRole::holds && proof != Proof::quorum && !attempt->session->is_proved(now))
+    return prove(lock, attempt, version);
+  if (spec_->role == connection::NodeRole::holds && !attempt->session->lease().covers(now))
+    return rejoin(lock, attempt);
   Grant granted;
   granted.client = client_;
   granted.session = attempt->session;
   granted.node = attempt->node;
   granted.kind = spec_->kind;
   granted.token = {attempt->czxid, version};
+  granted.role = spec_->role;
   granted.on_revoke = spec_->options.on_revoke;
   cost_.waited = Clock::now() - started_;
   granted.cost = cost_;
@@ -297,7 +321,10 @@ bool QueueTicket::leave() {
   Lock lock(mutex_);
   if (!done_) return false;
   dropped = std::exchange(done_, nullptr);
+  const auto awaited = std::exchange(awaited_session_, 0);
   if (const AttemptPtr attempt = std::exchange(attempt_, nullptr)) abandon(lock, attempt);
+  if (lock.owns_lock()) lock.unlock();
+  if (awaited != 0) client_->cancel_await(awaited);
   return true;
 }
 

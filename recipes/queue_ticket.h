@@ -21,6 +21,8 @@ struct QueueSpec {
   std::string path;
   NodeKind kind = NodeKind::lock;
   LockOptions options;
+  /// `waits`: being first is only a step on the way (a semaphore's line), so nobody relies on it being valid.
+  connection::NodeRole role = connection::NodeRole::holds;
 };
 
 /// One place in the queue of a fair recipe.
@@ -74,7 +76,8 @@ class QueueTicket final : public Ticket, public std::enable_shared_from_this<Que
   void on_watch_set(const AttemptPtr& attempt, const connection::Reply& reply);
   void on_predecessor_event(const AttemptPtr& attempt, connection::WatchEvent event);
   void raise_version(Lock& lock, const AttemptPtr& attempt);
-  enum class Proof { listing, deletion };
+  enum class Proof { listing, deletion, quorum };
+  void prove(Lock& lock, const AttemptPtr& attempt, std::int32_t version);
   void grant(Lock& lock, const AttemptPtr& attempt, Proof proof, std::int32_t version);
   void rejoin(Lock& lock, const AttemptPtr& attempt);
   void fail(Lock& lock, const AttemptPtr& attempt, std::exception_ptr error);
@@ -93,6 +96,7 @@ class QueueTicket final : public Ticket, public std::enable_shared_from_this<Que
   // All below: guarded by mutex_.
   OutcomeHandler done_;  // empty: decided, or left
   AttemptPtr attempt_;
+  connection::AwaitId awaited_session_ = 0;
   std::string stale_guid_;  // of the attempt before, whose session was lost
   AcquisitionCost cost_;
   bool positioned_ = false;  // cost_.queue_position is known

@@ -162,7 +162,7 @@ void SemaphoreTicket::on_leases_listed(const Turn& turn, const Reply& reply, boo
   }
   const bool listed = reply.children.contains(connection::name_of(lease_.path));
   if (watched && !listed) return start_anew(lock);  // somebody has deleted the lease
-  if (listed && reply.children.size() <= static_cast<std::size_t>(spec_->permits)) return grant(lock, turn);
+  if (listed && reply.children.size() <= static_cast<std::size_t>(spec_->permits)) return grant(lock, turn, false);
   if (listed && patience_ == Patience::try_once) return fail(lock, nullptr);
   if (watched && listed) return;
   lock.unlock();
@@ -171,8 +171,23 @@ void SemaphoreTicket::on_leases_listed(const Turn& turn, const Reply& reply, boo
 
 // ---- The end ----
 
-void SemaphoreTicket::grant(Lock& lock, const Turn& turn) {
-  if (!turn->is_valid()) return start_anew(lock);
+void SemaphoreTicket::grant(Lock& lock, const Turn& turn, bool just_proved) {
+  const auto& session = turn->grant().session;
+  const auto now = connection::LeaseClock::now();
+  if (!just_proved && !session->is_proved(now)) {
+    // Waiting for a permit does not renew the lease.
+    ++cost_.requests;
+    const std::string lease = lease_.path;
+    lock.unlock();
+    return client_->prove(session, lease, [self = shared_from_this(), turn](Status status) {
+      Lock own_lock(self->mutex_);
+      if (!self->is_current(turn)) return;
+      if (status == Status::ok) return self->grant(own_lock, turn, true);
+      if (status == Status::no_node || status == Status::session_over) return self->start_anew(own_lock);
+      self->fail(own_lock, lock_error(status, self->spec_->path, *self->client_));
+    });
+  }
+  if (!session->lease().covers(now)) return start_anew(lock);
   Grant granted;
   granted.client = client_;
   granted.session = turn->grant().session;

@@ -19,7 +19,8 @@ struct SemaphoreSpec {
   SemaphoreSpec(const std::string& path_, int permits_, LockOptions options_)
       : path(path_),
         leases(connection::join(path_, "leases")),
-        line(std::make_shared<const QueueSpec>(QueueSpec{connection::join(path_, "locks"), NodeKind::lock, {}})),
+        line(std::make_shared<const QueueSpec>(
+            QueueSpec{connection::join(path_, "locks"), NodeKind::lock, {}, connection::NodeRole::waits})),
         permits(permits_),
         options(std::move(options_)) {}
 
@@ -56,7 +57,7 @@ class SemaphoreTicket final : public Ticket, public std::enable_shared_from_this
   void count_leases(const Turn& turn);
   void watch_leases(const Turn& turn);
   void on_leases_listed(const Turn& turn, const connection::Reply& reply, bool watched);
-  void grant(Lock& lock, const Turn& turn);
+  void grant(Lock& lock, const Turn& turn, bool just_proved);
   void start_anew(Lock& lock);
   void fail(Lock& lock, std::exception_ptr error);
   void stop(Lock& lock);

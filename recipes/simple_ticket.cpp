@@ -30,11 +30,15 @@ void SimpleTicket::join(OutcomeHandler done) {
 }
 
 void SimpleTicket::await_session() {
-  client_->await_session([self = shared_from_this()](Status status, const SessionPtr& session) {
-    if (status == Status::ok) return self->begin(session);
-    Lock lock(self->mutex_);
-    self->finish(lock, {nullptr, lock_error(status, self->path_, *self->client_)});
-  });
+  // Under the lock, so that a leave() finds the id. The client never completes on this thread.
+  Lock lock(mutex_);
+  if (!done_) return;
+  awaited_session_ =
+      client_->await_session([self = shared_from_this()](Status status, const SessionPtr& session) {
+        if (status == Status::ok) return self->begin(session);
+        Lock own_lock(self->mutex_);
+        self->finish(own_lock, {nullptr, lock_error(status, self->path_, *self->client_)});
+      });
 }
 
 void SimpleTicket::begin(const SessionPtr& session) {
@@ -109,7 +113,7 @@ void SimpleTicket::on_created(const SessionPtr& session, const std::string& guid
     return watch_holder(session);
   }
   if (status != Status::ok) return finish(lock, {nullptr, lock_error(status, path_, *client_)});
-  if (!session->lease().is_valid(Clock::now())) return restart(lock);
+  if (!session->lease().covers(connection::LeaseClock::now())) return restart(lock);
   positioned_ = true;
   cost_.waited = Clock::now() - started_;
   Grant grant;
@@ -174,8 +178,10 @@ void SimpleTicket::finish(Lock& lock, Outcome outcome) {
 void SimpleTicket::stop(Lock& lock) {
   const auto watch = std::exchange(watch_, 0);
   const auto listener = std::exchange(session_listener_, 0);
+  const auto awaited = std::exchange(awaited_session_, 0);
   const SessionPtr session = std::exchange(session_, nullptr);
   lock.unlock();
+  if (awaited != 0) client_->cancel_await(awaited);
   if (watch != 0) client_->unwatch(watch);
   if (listener != 0) session->forget(listener);
 }

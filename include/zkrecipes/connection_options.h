@@ -53,6 +53,17 @@ struct TlsOptions {
   std::string key_password;
 };
 
+/// What must answer before a hold is believed to be valid for longer.
+enum class LeaseProof {
+  /// A quorum of the ensemble: one small refused write per heartbeat and connection with holds. A hold is never valid
+  /// beside another client's, whichever servers are cut off or paused.
+  quorum,
+  /// The leader alone: one `sync` per heartbeat, which is not written to any log. A leader that is cut off from its
+  /// quorum, with this client on its side, still answers for up to syncLimit ticks, while the others elect a new leader
+  /// and may give the lock away. The fencing token still protects the resource.
+  leader,
+};
+
 struct ConnectionOptions {
   std::string servers;  ///< "host:port,host:port/chroot"; the port defaults to 2181
   std::chrono::milliseconds session_timeout{10'000};
@@ -62,6 +73,7 @@ struct ConnectionOptions {
   std::string identity;  ///< for people: stored in lock nodes; default "host:pid"
   /// Kept back from the negotiated timeout when computing how long holds are valid; default: a quarter of it.
   std::optional<std::chrono::milliseconds> validity_margin;
+  LeaseProof lease_proof = LeaseProof::quorum;
   std::optional<TlsOptions> tls;
 };
 

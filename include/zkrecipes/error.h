@@ -20,6 +20,7 @@ enum class ErrorCode {
   forked,                 ///< used in the child of a fork()
   unsupported,            ///< neither the server nor the installed C client can do it
   rejected,               ///< any other final refusal by the server
+  too_large,              ///< a request larger than the server accepts (jute.maxbuffer)
 };
 
 const std::error_category& error_category() noexcept;

@@ -152,8 +152,8 @@ TEST_F(BadNetwork, ProbeOfANodeThatSomebodyDeletedCallsOnce) {
   const auto kept = client.create(queue_node("/lock"));
   Answer<> told;
   Answer<> wrongly_told;
-  client.client().probe(client.session(), gone.path, told.handler());
-  const auto probe = client.client().probe(client.session(), kept.path, wrongly_told.handler());
+  client.client().probe(client.session(), gone.path, connection::NodeRole::waits, 0, told.handler());
+  const auto probe = client.client().probe(client.session(), kept.path, connection::NodeRole::waits, 0, wrongly_told.handler());
   remove_node(gone.path);
   EXPECT_TRUE(told.wait());
   lose_connection();

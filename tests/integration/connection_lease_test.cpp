@@ -16,6 +16,8 @@ using namespace std::chrono_literals;
 using connection::SessionPtr;
 using connection::Status;
 using State = ConnectionState;
+using connection::LeaseClock;
+using connection::NodeRole;
 
 std::chrono::milliseconds to_ms(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration);
@@ -27,27 +29,74 @@ TEST_F(LeaseTest, HeartbeatsKeepAnIdleSessionValid) {
   Connection& connection = connect(options(4s));
   StateLog log(connection);
   const SessionPtr session = SyncClient(connection).session();
-  const auto begin = session->lease().valid_until();
-  EXPECT_TRUE(wait_for([&] { return session->lease().valid_until() > begin + 4s; }));
-  EXPECT_TRUE(session->lease().is_valid(Clock::now()));
+  const auto begin = session->contact().valid_until();
+  EXPECT_TRUE(wait_for([&] { return session->contact().valid_until() > begin + 4s; }));
+  EXPECT_FALSE(session->is_over());
+  EXPECT_FALSE(session->lease().covers(LeaseClock::now())) << "reads prove nothing to those who hold";
   EXPECT_TRUE(log.states().empty());
 }
 
-TEST_F(LeaseTest, AcknowledgedRequestCountsFromItsSendTimeAndNotFromItsAnswer) {
+TEST_F(LeaseTest, ProofCountsFromWhenItWasSentAndNotFromItsAnswer) {
   Connection& connection = connect_by_proxy(20s);
   const SyncClient client(connection);
-  client.sync("/");
+  const auto node = client.create(queue_node("/lock"));
   const SessionPtr session = client.session();
-  proxy().hold_reply(RequestKind::sync);
-  const auto before = Clock::now();
-  const auto answer = client.begin(connection::RequestKind::sync, "/");
-  const auto after = Clock::now();
+  proxy().hold_reply(RequestKind::set_data);
+  const auto before = LeaseClock::now();
+  Answer<Status> answer;
+  client.client().prove(session, node.path, answer.handler());
+  const auto after = LeaseClock::now();
   ASSERT_TRUE(proxy().wait_until_fired(kLimit));
-  ASSERT_TRUE(wait_for([&] { return Clock::now() > after + 200ms; }));
+  ASSERT_TRUE(wait_for([&] { return LeaseClock::now() > after + 200ms; }));
   proxy().release_held();
-  answer.get();
+  EXPECT_EQ(answer.part(), Status::ok);
   EXPECT_GE(session->lease().valid_until(), before + 15s);
   EXPECT_LE(session->lease().valid_until(), after + 15s);
+  EXPECT_EQ(client.remove(node.path), Status::ok);
+}
+
+TEST_F(LeaseTest, OnlyAnswersThatAQuorumHasCommittedRenewIt) {
+  Connection& connection = connect(options(20s));
+  const SyncClient client(connection);
+  const SessionPtr session = client.session();
+  const auto node = client.create(queue_node("/lock"));
+  const auto proved = session->lease().proved_at();
+  client.sync("/");
+  client.list("/lock");
+  client.exists(node.path);
+  EXPECT_EQ(session->lease().proved_at(), proved) << "a server can answer these that is cut off from the others";
+  EXPECT_EQ(client.remove(node.path), Status::ok);
+  EXPECT_GT(session->lease().proved_at(), proved);
+}
+
+TEST_F(LeaseTest, ProvedByTheLeaderAlsoWithSyncWhereTheProgramWantsThat) {
+  ConnectionOptions cheap = options(20s);
+  cheap.lease_proof = LeaseProof::leader;
+  Connection& connection = connect(cheap);
+  const SyncClient client(connection);
+  const SessionPtr session = client.session();
+  const auto proved = session->lease().proved_at();
+  client.list("/");
+  EXPECT_EQ(session->lease().proved_at(), proved);
+  client.sync("/");
+  EXPECT_GT(session->lease().proved_at(), proved);
+}
+
+TEST_F(LeaseTest, ProofOfANodeThatIsGoneSaysSoAndChangesNoNode) {
+  Connection& connection = connect(options(20s));
+  const SyncClient client(connection);
+  const auto node = client.create(queue_node("/lock"));
+  const auto watch = client.begin_watch(node.path);
+  ASSERT_EQ(watch.reply.part().status, Status::ok);
+  Answer<Status> there;
+  client.client().prove(client.session(), node.path, there.handler());
+  EXPECT_EQ(there.part(), Status::ok);
+  EXPECT_EQ(client.get(node.path).stat.version, 0);
+  EXPECT_FALSE(watch.event.ready()) << "no watch fires";
+  client.remove(node.path);
+  Answer<Status> gone;
+  client.client().prove(client.session(), node.path, gone.handler());
+  EXPECT_EQ(gone.part(), Status::no_node);
 }
 
 TEST_F(LeaseTest, ConfiguredMarginIsKeptBack) {
@@ -56,7 +105,7 @@ TEST_F(LeaseTest, ConfiguredMarginIsKeptBack) {
   Connection& connection = connect(wide);
   const SyncClient client(connection);
   client.sync("/");
-  const auto left = client.session()->lease().valid_until() - Clock::now();
+  const auto left = client.session()->contact().valid_until() - LeaseClock::now();
   EXPECT_LE(left, 12s);
   EXPECT_GT(left, 7s);
 }
@@ -70,10 +119,12 @@ TEST_F(LeaseTest, ReconnectingAloneDoesNotProlongIt) {
   proxy().refuse(true);
   ASSERT_TRUE(wait_for_state(connection, State::suspended));
   const auto before = session->lease().valid_until();
-  proxy().hold_reply(RequestKind::exists);
+  const auto contact = session->contact().valid_until();
+  proxy().hold_reply(RequestKind::set_data);
   proxy().refuse(false);
   ASSERT_TRUE(wait_for_state(connection, State::connected));
   EXPECT_EQ(session->lease().valid_until(), before);
+  EXPECT_EQ(session->contact().valid_until(), contact);
 }
 
 // A frozen server neither answers nor expires; what counts is that we do not believe in the session any longer.
@@ -87,13 +138,14 @@ TEST_F(LeaseTest, IsOverInTimeOnAPausedServer) {
   const SessionPtr session = client.session();
   Answer<> over;
   session->on_over(over.handler());
-  client.create(queue_node("/lock"));
+  const auto node = client.create(queue_node("/lock"));
+  client.client().probe(session, node.path, NodeRole::holds, 0, [] {});
   own.process().pause();
-  const auto paused = Clock::now();
+  const auto paused = LeaseClock::now();
   EXPECT_TRUE(over.wait());
   own.process().resume();
   EXPECT_LE(session->lease().valid_until(), paused + 1500ms) << "nothing was sent after the pause that was answered";
-  EXPECT_FALSE(session->lease().is_valid(Clock::now()));
+  EXPECT_FALSE(session->lease().is_valid(LeaseClock::now()));
   EXPECT_TRUE(log.wait_for({State::suspended, State::lost, State::connected}));
   EXPECT_TRUE(wait_for_children("/lock", 0));
 }
@@ -123,6 +175,7 @@ TEST_F(LeaseTest, IsOverBeforeTheServerExpiresABlackHoledSessionInAHundredOfAHun
       const SyncClient client(*each.connection);
       const auto node = client.create(queue_node("/lock"));
       each.session = client.session();
+      client.client().probe(each.session, node.path, NodeRole::holds, 0, [] {});
       each.session->on_over([handler = each.over.handler()] { handler(Clock::now()); });
       witness.client().watch_node(
           witness.session(), node.path,
@@ -133,7 +186,7 @@ TEST_F(LeaseTest, IsOverBeforeTheServerExpiresABlackHoledSessionInAHundredOfAHun
     proxy().black_hole();
     for (Try& each : tries) {
       const auto expired = each.expired.part();
-      margins.push_back(to_ms(expired - each.session->lease().valid_until()));
+      margins.push_back(to_ms(expired - connection::to_public(each.session->lease().valid_until())));
       told_margins.push_back(to_ms(expired - each.over.part()));
       EXPECT_GT(margins.back().count(), 0) << "the server expired a session that we believed in";
     }

@@ -29,14 +29,15 @@ TEST_F(ServerNames, FailingWhileConnectedDisturbNothing) {
   const int lookups = names_.lookups("zk.test");
   EXPECT_GE(lookups, 1);
   names_.set("zk.test", {});
-  const auto begin = session->lease().valid_until();
-  ASSERT_TRUE(wait_for([&] { return session->lease().valid_until() > begin + 4s; })) << "a session's worth of life";
+  const auto begin = session->contact().valid_until();
+  ASSERT_TRUE(wait_for([&] { return session->contact().valid_until() > begin + 4s; })) << "a session's worth of life";
   EXPECT_TRUE(log.states().empty());
+  EXPECT_EQ(names_.lookups("zk.test"), lookups) << "nobody looks up the name of a server that answers";
   lose_connection();
   ASSERT_TRUE(log.wait_for({State::suspended, State::connected}));
   EXPECT_EQ(client.sync("/").status, Status::ok);
   EXPECT_EQ(client.session(), session);
-  EXPECT_EQ(names_.lookups("zk.test"), lookups) << "a name was looked up in a living session";
+  EXPECT_GT(names_.lookups("zk.test"), lookups) << "a server may have moved while we were away";
 }
 
 TEST_F(ServerNames, AreLookedUpAnewForANewSession) {

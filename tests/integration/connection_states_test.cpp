@@ -76,7 +76,7 @@ TEST_F(ConnectionStates, ExpiryByTheServerIsSuspendedLostConnected) {
   old->on_over(over.handler());
   expire_session(connection);
   EXPECT_TRUE(over.wait());
-  EXPECT_FALSE(old->lease().is_valid(Clock::now()));
+  EXPECT_FALSE(old->lease().is_valid(connection::LeaseClock::now()));
   EXPECT_TRUE(log.wait_for({State::suspended, State::lost, State::connected}));
   EXPECT_NE(client.session(), old);
   EXPECT_EQ(client.begin(connection::RequestKind::exists, "/", old).part().status, connection::Status::session_over);

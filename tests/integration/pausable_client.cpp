@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   using namespace std::chrono_literals;
-  using zkrecipes::Clock;
+  using zkrecipes::connection::LeaseClock;
   if (argc != 3) {
     std::cerr << "usage: pausable_client SERVERS SESSION_TIMEOUT_MS\n";
     return 2;
@@ -21,12 +21,13 @@ int main(int argc, char** argv) {
   zkrecipes::Connection connection(options);
   const zkrecipes::testing::SyncClient client(connection);
   const auto session = client.session();
-  client.create(zkrecipes::testing::queue_node("/lock"));
+  const auto node = client.create(zkrecipes::testing::queue_node("/lock"));
+  client.client().probe(session, node.path, zkrecipes::connection::NodeRole::holds, 0, [] {});
 
-  auto last = Clock::now();
+  auto last = LeaseClock::now();
   std::cout << "ready" << std::endl;
   for (;;) {
-    const auto now = Clock::now();
+    const auto now = LeaseClock::now();
     const bool valid = session->lease().is_valid(now);
     if (now - last > options.session_timeout / 2)
       std::cout << "woke valid=" << valid

@@ -12,11 +12,8 @@ using namespace std::chrono_literals;
 
 TEST(HeartbeatPlan, IntervalAndHalfATickOfTheServerFitIntoTheMarginOfALease) {
   // The default: ten seconds, ticks of two.
-  HeartbeatPlan plan;
-  EXPECT_LT(plan.interval(10s) + 1s, 2500ms);
-  plan.add("/lock/node", [] {});
-  EXPECT_LT(plan.interval(10s) + 1s, 2500ms);
-  EXPECT_GE(plan.interval(10s), 1s) << "not so often that it is felt";
+  EXPECT_LT(HeartbeatPlan::interval(10s) + 1s, 2500ms);
+  EXPECT_GE(HeartbeatPlan::interval(10s), 1s) << "not so often that it is felt";
 }
 
 TEST(HeartbeatPlan, WithoutProbesThereIsNobodyToAskAfter) {
@@ -26,8 +23,8 @@ TEST(HeartbeatPlan, WithoutProbesThereIsNobodyToAskAfter) {
 
 TEST(HeartbeatPlan, FewProbesAreAllAskedEachTime) {
   HeartbeatPlan plan;
-  plan.add("/a", nullptr);
-  plan.add("/b", nullptr);
+  plan.add("/a", NodeRole::waits, 0, nullptr);
+  plan.add("/b", NodeRole::waits, 0, nullptr);
   for (int n = 0; n < 3; ++n) {
     std::set<std::string> paths;
     for (const auto& [id, path] : plan.next_batch()) paths.insert(path);
@@ -38,7 +35,7 @@ TEST(HeartbeatPlan, FewProbesAreAllAskedEachTime) {
 TEST(HeartbeatPlan, ManyProbesTakeTurns) {
   HeartbeatPlan plan;
   constexpr std::size_t kProbes = 1000;
-  for (std::size_t n = 0; n < kProbes; ++n) plan.add("/" + std::to_string(n), nullptr);
+  for (std::size_t n = 0; n < kProbes; ++n) plan.add("/" + std::to_string(n), NodeRole::waits, 0, nullptr);
   std::map<HeartbeatPlan::Id, int> asked;
   std::size_t total = 0;
   while (asked.size() < kProbes && total < 2 * kProbes) {
@@ -53,10 +50,10 @@ TEST(HeartbeatPlan, ManyProbesTakeTurns) {
 
 TEST(HeartbeatPlan, TurnsGoOnWhenProbesComeAndGo) {
   HeartbeatPlan plan;
-  const auto first = plan.add("/a", nullptr);
+  const auto first = plan.add("/a", NodeRole::waits, 0, nullptr);
   plan.next_batch();
   plan.remove(first);
-  plan.add("/b", nullptr);
+  plan.add("/b", NodeRole::waits, 0, nullptr);
   const auto batch = plan.next_batch();
   ASSERT_EQ(batch.size(), 1u);
   EXPECT_EQ(batch.front().second, "/b");
@@ -65,8 +62,8 @@ TEST(HeartbeatPlan, TurnsGoOnWhenProbesComeAndGo) {
 TEST(HeartbeatPlan, ProbeIsTakenOnceAndNotAfterItWasRemoved) {
   HeartbeatPlan plan;
   int gone = 0;
-  const auto taken = plan.add("/a", [&] { ++gone; });
-  const auto removed = plan.add("/b", [&] { gone += 10; });
+  const auto taken = plan.add("/a", NodeRole::waits, 0, [&] { ++gone; });
+  const auto removed = plan.add("/b", NodeRole::waits, 0, [&] { gone += 10; });
   plan.remove(removed);
   EXPECT_FALSE(plan.take(removed));
   const auto callback = plan.take(taken);
@@ -79,8 +76,8 @@ TEST(HeartbeatPlan, ProbeIsTakenOnceAndNotAfterItWasRemoved) {
 
 TEST(HeartbeatPlan, NodeOfTheSameNameIsToldApartByItsCzxidWhereThatIsKnown) {
   HeartbeatPlan plan;
-  const auto shared_name = plan.add("/owner", nullptr, 7);
-  const auto own_name = plan.add("/mine", nullptr);
+  const auto shared_name = plan.add("/owner", NodeRole::waits, 7, nullptr);
+  const auto own_name = plan.add("/mine", NodeRole::waits, 0, nullptr);
   EXPECT_TRUE(plan.is_same(shared_name, 7));
   EXPECT_FALSE(plan.is_same(shared_name, 8));
   EXPECT_TRUE(plan.is_same(own_name, 8));
@@ -88,9 +85,36 @@ TEST(HeartbeatPlan, NodeOfTheSameNameIsToldApartByItsCzxidWhereThatIsKnown) {
   EXPECT_TRUE(plan.is_same(shared_name, 8)) << "nobody asks any more";
 }
 
+TEST(HeartbeatPlan, HeldNodesTakeTurnsAsTheTargetAndWaitersAreNone) {
+  HeartbeatPlan plan;
+  EXPECT_FALSE(plan.next_target());
+  plan.add("/waits", NodeRole::waits, 0, nullptr);
+  EXPECT_FALSE(plan.next_target());
+  EXPECT_EQ(plan.holds(), 0u);
+  const auto first = plan.add("/a", NodeRole::holds, 0, nullptr);
+  plan.add("/b", NodeRole::holds, 7, nullptr);
+  EXPECT_EQ(plan.holds(), 2u);
+  EXPECT_EQ(plan.next_target()->path, "/a");
+  EXPECT_FALSE(plan.next_target()->unique_path);
+  EXPECT_EQ(plan.next_target()->path, "/a");
+  plan.remove(first);
+  EXPECT_EQ(plan.next_target()->path, "/b");
+  EXPECT_EQ(plan.next_target()->path, "/b");
+  EXPECT_TRUE(plan.take(first) == nullptr);
+}
+
+TEST(HeartbeatPlan, NodeThatWasWrittenToIsNotAskedAfterInTheSameHeartbeat) {
+  HeartbeatPlan plan;
+  const auto target = plan.add("/a", NodeRole::holds, 0, nullptr);
+  plan.add("/b", NodeRole::waits, 0, nullptr);
+  const auto batch = plan.next_batch(target);
+  ASSERT_EQ(batch.size(), 1u);
+  EXPECT_EQ(batch.front().second, "/b");
+}
+
 TEST(HeartbeatPlan, ClearForgetsAll) {
   HeartbeatPlan plan;
-  const auto id = plan.add("/a", [] {});
+  const auto id = plan.add("/a", NodeRole::waits, 0, [] {});
   plan.clear();
   EXPECT_FALSE(plan.take(id));
   EXPECT_TRUE(plan.next_batch().empty());

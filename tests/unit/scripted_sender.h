@@ -90,7 +90,7 @@ class ScriptedSender final : public RequestSender {
     bool repeated;
   };
   const SessionPtr session_ =
-      std::make_shared<Session>(77, std::chrono::seconds(10), Clock::time_point{}, std::chrono::seconds(1));
+      std::make_shared<Session>(77, std::chrono::seconds(10), LeaseClock::time_point{}, std::chrono::seconds(1));
   const RetryPolicy policy_;
   std::deque<Sent> sent_;
   std::vector<std::function<void()>> pauses_;

@@ -13,12 +13,12 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using State = ConnectionState;
 
-const Clock::time_point kStart{1000s};
+const Lease::Time kStart{1000s};
 
 class SessionMonitorTest : public ::testing::Test {
  protected:
-  void connect(std::int64_t id = 1, Clock::time_point now = kStart) {
-    monitor_.connected(id, 8s, now);
+  void connect(std::int64_t id = 1, Lease::Time now = kStart) {
+    monitor_.connected(id, 8s, now, now);
     monitor_.take_changes();
   }
   SessionMonitor monitor_{std::nullopt};
@@ -32,7 +32,7 @@ TEST_F(SessionMonitorTest, BeginsConnectingWithoutASession) {
 }
 
 TEST_F(SessionMonitorTest, ConnectedMakesASessionWithAQuarterKeptBack) {
-  monitor_.connected(1, 8s, kStart);
+  monitor_.connected(1, 8s, kStart, kStart);
   EXPECT_THAT(monitor_.take_changes(), ElementsAre(State::connected));
   EXPECT_THAT(monitor_.take_changes(), IsEmpty()) << "each state is reported once";
   EXPECT_EQ(monitor_.session()->id(), 1);
@@ -41,10 +41,10 @@ TEST_F(SessionMonitorTest, ConnectedMakesASessionWithAQuarterKeptBack) {
 
 TEST_F(SessionMonitorTest, ConfiguredMarginIsUsedButLeavesHalfOfTheTimeout) {
   SessionMonitor monitor(1s);
-  monitor.connected(1, 8s, kStart);
+  monitor.connected(1, 8s, kStart, kStart);
   EXPECT_EQ(monitor.deadline(), kStart + 7s);
   SessionMonitor greedy(60s);
-  greedy.connected(1, 8s, kStart);
+  greedy.connected(1, 8s, kStart, kStart);
   EXPECT_EQ(greedy.deadline(), kStart + 4s);
 }
 
@@ -53,7 +53,7 @@ TEST_F(SessionMonitorTest, ShortOutageIsSuspendedThenConnectedInTheSameSession) 
   const SessionPtr session = monitor_.session();
   monitor_.disconnected();
   EXPECT_EQ(monitor_.state(), State::suspended);
-  monitor_.connected(1, 8s, kStart + 5s);
+  monitor_.connected(1, 8s, kStart + 5s, kStart + 5s);
   EXPECT_THAT(monitor_.take_changes(), ElementsAre(State::suspended, State::connected));
   EXPECT_EQ(monitor_.session(), session);
   EXPECT_EQ(monitor_.deadline(), kStart + 6s) << "being connected again proves nothing about the lease";
@@ -90,12 +90,33 @@ TEST_F(SessionMonitorTest, LeaseThatRunsOutIsALostSession) {
   EXPECT_THAT(monitor_.take_changes(), IsEmpty());
 }
 
-TEST_F(SessionMonitorTest, AcknowledgementsMoveTheDeadline) {
+TEST_F(SessionMonitorTest, AnswersMoveTheDeadlineOfASessionWithoutHolds) {
   connect();
-  monitor_.session()->lease().acknowledge(kStart + 3s, kStart + 4s);
+  monitor_.session()->contact().renew(kStart + 3s, kStart + 4s, true);
   EXPECT_EQ(monitor_.deadline(), kStart + 9s);
   monitor_.tick(kStart + 8s);
   EXPECT_EQ(monitor_.state(), State::connected);
+}
+
+TEST_F(SessionMonitorTest, AnswersWithoutProofDoNotMoveTheDeadlineOfASessionWithHolds) {
+  connect();
+  monitor_.set_relied_on(true);
+  monitor_.session()->contact().renew(kStart + 5s, kStart + 5s, true);
+  EXPECT_EQ(monitor_.deadline(), kStart + 6s);
+  monitor_.session()->lease().renew(kStart + 5s, kStart + 5s, true);
+  EXPECT_EQ(monitor_.deadline(), kStart + 11s);
+  monitor_.session()->contact().renew(kStart + 10s, kStart + 10s, true);
+  monitor_.tick(kStart + 11s);
+  EXPECT_EQ(monitor_.state(), State::lost);
+  EXPECT_FALSE(monitor_.relied_on());
+}
+
+TEST_F(SessionMonitorTest, ReconnectWithATimeoutThatIsOverAlreadyLosesTheSession) {
+  connect();
+  monitor_.disconnected();
+  monitor_.connected(1, 2s, kStart + 4s, kStart + 4s);
+  EXPECT_THAT(monitor_.take_changes(), ElementsAre(State::suspended, State::lost));
+  EXPECT_THAT(monitor_.take_ended(), SizeIs(1));
 }
 
 TEST_F(SessionMonitorTest, LeaseThatAReaderEndedIsNoticedAtTheNextTick) {
@@ -109,7 +130,7 @@ TEST_F(SessionMonitorTest, ComingBackAfterTheLeaseIsANewSessionAlsoUnderTheSameI
   connect();
   const SessionPtr old = monitor_.session();
   monitor_.disconnected();
-  monitor_.connected(1, 8s, kStart + 7s);
+  monitor_.connected(1, 8s, kStart + 7s, kStart + 7s);
   EXPECT_THAT(monitor_.take_changes(), ElementsAre(State::suspended, State::lost, State::connected));
   EXPECT_THAT(monitor_.take_ended(), ElementsAre(old));
   EXPECT_NE(monitor_.session(), old);
@@ -118,14 +139,14 @@ TEST_F(SessionMonitorTest, ComingBackAfterTheLeaseIsANewSessionAlsoUnderTheSameI
 
 TEST_F(SessionMonitorTest, AnotherIdIsAnotherSession) {
   connect(1);
-  monitor_.connected(2, 8s, kStart + 1s);
+  monitor_.connected(2, 8s, kStart + 1s, kStart + 1s);
   EXPECT_THAT(monitor_.take_changes(), ElementsAre(State::suspended, State::lost, State::connected));
   EXPECT_EQ(monitor_.session()->id(), 2);
 }
 
 TEST_F(SessionMonitorTest, RepeatedEventsAreReportedOnce) {
   connect();
-  monitor_.connected(1, 8s, kStart);
+  monitor_.connected(1, 8s, kStart, kStart);
   EXPECT_THAT(monitor_.take_changes(), IsEmpty());
   monitor_.disconnected();
   monitor_.disconnected();
@@ -154,7 +175,7 @@ TEST_F(SessionMonitorTest, DisconnectAfterLostStaysLost) {
 TEST_F(SessionMonitorTest, ClosedIsFinalFromEveryState) {
   for (int stage = 0; stage < 4; ++stage) {
     SessionMonitor monitor(std::nullopt);
-    if (stage >= 1) monitor.connected(1, 8s, kStart);
+    if (stage >= 1) monitor.connected(1, 8s, kStart, kStart);
     if (stage >= 2) monitor.disconnected();
     if (stage >= 3) monitor.expired();
     monitor.take_changes();
@@ -162,7 +183,7 @@ TEST_F(SessionMonitorTest, ClosedIsFinalFromEveryState) {
     monitor.closed();
     EXPECT_THAT(monitor.take_changes(), ElementsAre(State::closed));
     EXPECT_THAT(monitor.take_ended(), SizeIs(stage == 1 || stage == 2 ? 1 : 0));
-    monitor.connected(2, 8s, kStart);
+    monitor.connected(2, 8s, kStart, kStart);
     monitor.disconnected();
     monitor.expired();
     monitor.tick(kStart + 100s);
@@ -181,13 +202,13 @@ TEST_F(SessionMonitorTest, EveryOrderOfFiveEventsKeepsTheRules) {
   for (int order = 0; order < orders; ++order) {
     SessionMonitor monitor(std::nullopt);
     State last = State::connecting;
-    Clock::time_point now = kStart;
+    Lease::Time now = kStart;
     int code = order;
     for (int n = 0; n < kEvents; ++n, code /= kEvents) {
       now += 1s;
       switch (code % kEvents) {
         case 0:
-          monitor.connected(1 + n / 2, 8s, now);
+          monitor.connected(1 + n / 2, 8s, now, now);
           break;
         case 1:
           monitor.disconnected();

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Clock::time_point kStart{1000s};
+const Lease::Time kStart{1000s};
 
 TEST(Lease, LastsItsLengthFromTheStart) {
   Lease lease(kStart, 10s);
@@ -20,22 +20,22 @@ TEST(Lease, LastsItsLengthFromTheStart) {
   EXPECT_FALSE(lease.is_valid(kStart + 10s));
 }
 
-TEST(Lease, IsCountedFromTheSendTimeOfWhatWasAcknowledged) {
+TEST(Lease, IsCountedFromTheSendTimeOfWhatProvedIt) {
   Lease lease(kStart, 10s);
-  EXPECT_TRUE(lease.acknowledge(kStart + 3s, kStart + 9s));
+  EXPECT_TRUE(lease.renew(kStart + 3s, kStart + 9s, true));
   EXPECT_EQ(lease.valid_until(), kStart + 13s);
 }
 
-TEST(Lease, IsNotShortenedByALateAcknowledgementOfAnOldRequest) {
+TEST(Lease, IsNotShortenedByALateAnswerToAnOldRequest) {
   Lease lease(kStart, 10s);
-  lease.acknowledge(kStart + 5s, kStart + 6s);
-  EXPECT_TRUE(lease.acknowledge(kStart + 2s, kStart + 7s));
+  lease.renew(kStart + 5s, kStart + 6s, true);
+  EXPECT_TRUE(lease.renew(kStart + 2s, kStart + 7s, true));
   EXPECT_EQ(lease.valid_until(), kStart + 15s);
 }
 
-TEST(Lease, AcknowledgementAfterTheDeadlineComesTooLateAndEndsIt) {
+TEST(Lease, ProofAfterTheDeadlineComesTooLateForThoseWhoReliedOnIt) {
   Lease lease(kStart, 10s);
-  EXPECT_FALSE(lease.acknowledge(kStart + 9s, kStart + 10s));
+  EXPECT_FALSE(lease.renew(kStart + 9s, kStart + 10s, true));
   EXPECT_TRUE(lease.ended());
   EXPECT_FALSE(lease.is_valid(kStart + 1s));
   EXPECT_EQ(lease.valid_until(), kStart + 10s);
@@ -44,7 +44,7 @@ TEST(Lease, AcknowledgementAfterTheDeadlineComesTooLateAndEndsIt) {
 TEST(Lease, OnceSeenToBeOverItNeverComesBack) {
   Lease lease(kStart, 10s);
   EXPECT_FALSE(lease.is_valid(kStart + 11s));
-  EXPECT_FALSE(lease.acknowledge(kStart + 9s, kStart + 9s));
+  EXPECT_FALSE(lease.renew(kStart + 9s, kStart + 9s, true));
   EXPECT_FALSE(lease.is_valid(kStart));
   EXPECT_TRUE(lease.ended());
 }
@@ -64,7 +64,7 @@ TEST(Lease, EndedLateKeepsTheDeadlineThatWasMissed) {
   EXPECT_EQ(lease.valid_until(), kStart + 10s);
 }
 
-TEST(Lease, NoReaderSeesItComeBackWhileOthersAcknowledge) {
+TEST(Lease, NoReaderSeesItComeBackWhileOthersRenewIt) {
   for (int round = 0; round < 200; ++round) {
     Lease lease(kStart, 1000ns);
     std::atomic<std::int64_t> now{0};
@@ -83,7 +83,7 @@ TEST(Lease, NoReaderSeesItComeBackWhileOthersAcknowledge) {
       bool refused = false;
       while (now.load() < 3000) {
         const auto at = kStart + std::chrono::nanoseconds(now.load());
-        const bool taken = lease.acknowledge(at - 400ns, at);
+        const bool taken = lease.renew(at - 400ns, at, true);
         if (taken && refused) ++resurrections;
         refused = refused || !taken;
       }
@@ -93,6 +93,27 @@ TEST(Lease, NoReaderSeesItComeBackWhileOthersAcknowledge) {
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(resurrections.load(), 0);
   }
+}
+
+TEST(Lease, ThatNobodyReliesOnMayRunOutAndBeRenewed) {
+  Lease lease(kStart, 10s);
+  EXPECT_FALSE(lease.covers(kStart + 12s));
+  EXPECT_TRUE(lease.renew(kStart + 12s, kStart + 13s, false));
+  EXPECT_TRUE(lease.covers(kStart + 21s));
+  EXPECT_TRUE(lease.is_valid(kStart + 21s));
+  EXPECT_EQ(lease.proved_at(), kStart + 12s);
+}
+
+TEST(Lease, ShortenedIsCountedFromTheNewestProofAndNeverGrowsAgain) {
+  Lease lease(kStart, 10s);
+  lease.renew(kStart + 2s, kStart + 3s, true);
+  lease.shorten(4s);
+  EXPECT_EQ(lease.valid_until(), kStart + 6s);
+  lease.shorten(10s);
+  EXPECT_EQ(lease.valid_until(), kStart + 6s);
+  EXPECT_TRUE(lease.renew(kStart + 5s, kStart + 5s, true));
+  EXPECT_EQ(lease.valid_until(), kStart + 9s);
+  EXPECT_FALSE(lease.is_valid(kStart + 9s));
 }
 
 class SessionTest : public ::testing::Test {
@@ -105,6 +126,27 @@ TEST_F(SessionTest, LeaseIsTheTimeoutLessTheMargin) {
   EXPECT_EQ(session_.timeout(), 8s);
   EXPECT_EQ(session_.lease().valid_until(), kStart + 6s);
   EXPECT_FALSE(session_.is_over());
+}
+
+TEST_F(SessionTest, ShorterTimeoutOfAReconnectShortensTheLeasesAtOnce) {
+  session_.renegotiated(4s, 1s);
+  EXPECT_EQ(session_.timeout(), 4s);
+  EXPECT_EQ(session_.lease().valid_until(), kStart + 3s);
+  EXPECT_EQ(session_.contact().valid_until(), kStart + 3s);
+}
+
+TEST_F(SessionTest, LongerTimeoutOfAReconnectDoesNotLengthenThem) {
+  session_.renegotiated(20s, 5s);
+  EXPECT_EQ(session_.timeout(), 20s);
+  EXPECT_EQ(session_.lease().valid_until(), kStart + 6s) << "a new leader goes by the first timeout";
+}
+
+TEST_F(SessionTest, IsProvedForHalfOfItsLease) {
+  EXPECT_TRUE(session_.is_proved(kStart + 3s - 1ns));
+  EXPECT_FALSE(session_.is_proved(kStart + 3s));
+  EXPECT_FALSE(session_.is_proved(kStart + 60s));
+  session_.lease().renew(kStart + 60s, kStart + 61s, false);
+  EXPECT_TRUE(session_.is_proved(kStart + 62s));
 }
 
 TEST_F(SessionTest, ListenersAreToldOnceAndTheLeaseIsOverByThen) {

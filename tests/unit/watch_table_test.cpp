@@ -153,5 +153,89 @@ TEST_F(WatchTableTest, BytesCountEachPathOnce) {
   EXPECT_EQ(table_.bytes(), 2 * one);
 }
 
+class WatchTableReconnectTest : public WatchTableTest {
+ protected:
+  WatchTableReconnectTest() { EXPECT_FALSE(table_.answered(add(Kind::data, "/a"), true, kMzxid)); }
+  /// Reconnects, and answers the one request that this asks for.
+  WatchTable::Missed reconnect(Status status, std::int64_t mzxid) {
+    const auto reconnected = table_.reconnected();
+    EXPECT_EQ(reconnected.again.size(), 1u);
+    EXPECT_EQ(reconnected.again.front().path, "/a");
+    Reply reply;
+    reply.status = status;
+    reply.stat.mzxid = mzxid;
+    return table_.rewatched(reconnected.again.front().id, reply);
+  }
+  static constexpr std::int64_t kMzxid = 7;
+};
+
+TEST_F(WatchTableReconnectTest, NodeThatHasNotChangedIsWatchedAgainAndNobodyIsWoken) {
+  const auto missed = reconnect(Status::ok, kMzxid);
+  EXPECT_TRUE(missed.handlers.empty());
+  EXPECT_FALSE(missed.unwatch);
+  EXPECT_EQ(fire("/a", WatchEvent::deleted), 1u);
+  expect_empty();
+}
+
+TEST_F(WatchTableReconnectTest, NodeThatWasDeletedMeanwhileIsReportedAsDeleted) {
+  const auto missed = reconnect(Status::no_node, 0);
+  EXPECT_EQ(missed.handlers.size(), 1u);
+  EXPECT_EQ(missed.event, WatchEvent::deleted);
+  EXPECT_FALSE(missed.unwatch);
+  expect_empty();
+}
+
+TEST_F(WatchTableReconnectTest, NodeThatWasChangedOrReplacedMeanwhileIsReportedAsChanged) {
+  const auto missed = reconnect(Status::ok, kMzxid + 1);
+  EXPECT_EQ(missed.handlers.size(), 1u);
+  EXPECT_EQ(missed.event, WatchEvent::changed);
+  ASSERT_TRUE(missed.unwatch) << "the answer has set a watch that nobody wants";
+  EXPECT_EQ(missed.unwatch->path, "/a");
+  expect_empty();
+}
+
+TEST_F(WatchTableReconnectTest, WaiterThatLeavesBeforeTheAnswerIsNotWokenAndTheWatchIsTakenOff) {
+  const auto reconnected = table_.reconnected();
+  const auto later = add(Kind::data, "/b");
+  EXPECT_FALSE(table_.remove(later));
+  EXPECT_FALSE(table_.answered(later, false));
+  Reply reply;
+  reply.stat.mzxid = kMzxid;
+  for (WatchTable::Id id = 1; id < 4; ++id) table_.remove(id);
+  const auto missed = table_.rewatched(reconnected.again.front().id, reply);
+  EXPECT_TRUE(missed.handlers.empty());
+  EXPECT_TRUE(missed.unwatch);
+  expect_empty();
+}
+
+TEST_F(WatchTableReconnectTest, SecondReconnectBeforeTheAnswerAsksOnlyOnce) {
+  const auto first = table_.reconnected();
+  EXPECT_TRUE(table_.reconnected().again.empty()) << "the request is sent again by its sender";
+  Reply reply;
+  reply.stat.mzxid = kMzxid;
+  EXPECT_TRUE(table_.rewatched(first.again.front().id, reply).handlers.empty());
+  EXPECT_EQ(fire("/a", WatchEvent::deleted), 1u);
+  expect_empty();
+}
+
+TEST_F(WatchTableReconnectTest, ChildWatchesAreToldToLookAgain) {
+  fire("/a", WatchEvent::changed);
+  add_armed(Kind::children, "/c");
+  const auto reconnected = table_.reconnected();
+  EXPECT_TRUE(reconnected.again.empty());
+  EXPECT_EQ(reconnected.children.size(), 1u);
+  expect_empty();
+}
+
+TEST_F(WatchTableReconnectTest, WhatTheServerHasIsTakenOffWhenAHandleIsReturned) {
+  add_armed(Kind::children, "/c");
+  add(Kind::data, "/in-flight");
+  const auto requests = table_.unwatch_all();
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_EQ(requests[0].kind, RequestKind::unwatch_data);
+  EXPECT_EQ(requests[0].path, "/a");
+  EXPECT_EQ(requests[1].kind, RequestKind::unwatch_children);
+}
+
 }  // namespace
 }  // namespace zkrecipes::connection

@@ -13,7 +13,7 @@ TEST(ZookeeperErrors, WhateverLeavesTheOutcomeUnknownIsAConnectionLoss) {
   for (const int rc : {ZCONNECTIONLOSS, ZOPERATIONTIMEOUT, ZRUNTIMEINCONSISTENCY, ZSYSTEMERROR, ZMARSHALLINGERROR,
                        ZINVALIDSTATE, ZSESSIONEXPIRED, ZCLOSING, ZSESSIONMOVED}) {
     EXPECT_EQ(status_of(rc), Status::connection_loss) << zerror(rc);
-    EXPECT_FALSE(proves_session(rc)) << zerror(rc);
+    EXPECT_FALSE(is_answer(rc)) << zerror(rc);
   }
 }
 
@@ -28,13 +28,13 @@ TEST(ZookeeperErrors, AnswersOfTheServerProveTheSession) {
                                             {ZINVALIDACL, Status::invalid}};
   for (const auto& [rc, status] : answers) {
     EXPECT_EQ(status_of(rc), status) << zerror(rc);
-    EXPECT_TRUE(proves_session(rc)) << zerror(rc);
+    EXPECT_TRUE(is_answer(rc)) << zerror(rc);
   }
 }
 
 TEST(ZookeeperErrors, WhatTheClientSaysByItselfProvesNothing) {
   for (const int rc : {ZBADARGUMENTS, ZAUTHFAILED, ZUNIMPLEMENTED, ZNOWATCHER, ZINVALIDCALLBACK})
-    EXPECT_FALSE(proves_session(rc)) << zerror(rc);
+    EXPECT_FALSE(is_answer(rc)) << zerror(rc);
 }
 
 TEST(ZookeeperErrors, RefusedCredentialsAreNotAuthorized) {
@@ -43,7 +43,7 @@ TEST(ZookeeperErrors, RefusedCredentialsAreNotAuthorized) {
 
 TEST(ZookeeperErrors, UnknownCodesAreFinalRefusals) {
   EXPECT_EQ(status_of(-9999), Status::rejected);
-  EXPECT_FALSE(proves_session(-9999));
+  EXPECT_FALSE(is_answer(-9999));
 }
 
 TEST(ZookeeperErrors, EachStatusHasWordsOfItsOwn) {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "connection/backoff.h"
+
+namespace zkrecipes::connection {
+
+/// Which server to try next, for how long, and how long to pause before. Does no I/O and reads no clock. Not
+/// thread-safe: its owner guards it.
+///
+/// Servers are tried in a random order that then stays. None is tried twice in a row while there is another, and nothing
+/// pauses before each of them has been tried: when the server of a session falls silent, what is left of the session's
+/// lease is all the time there is.
+class ServerRotation {
+ public:
+  explicit ServerRotation(const RetryPolicy& policy);
+
+  /// The addresses there are now. Known ones keep their order, new ones are tried first.
+  void replace(const std::vector<std::string>& addresses);
+
+  bool empty() const { return addresses_.empty(); }
+  std::size_t size() const { return addresses_.size(); }
+
+  /// The next address; there must be one.
+  const std::string& next();
+  const std::string& current() const { return current_; }
+
+  /// The last address has accepted us.
+  void connected();
+  /// The last address has not. Returns how long to pause before the next one: not at all until all have failed, then
+  /// as the RetryPolicy says. `at_most`: a session is waiting for it.
+  std::chrono::milliseconds failed(std::chrono::milliseconds at_most);
+  /// As failed(), for the whole ensemble: pause before making a new session, so that a fleet does not come back in step.
+  std::chrono::milliseconds session_lost();
+
+  /// How long to wait for the next server to accept us: short at first, so that a second silent server does not cost the
+  /// session, longer with every round without success.
+  std::chrono::milliseconds patience(std::chrono::milliseconds session_timeout) const;
+
+ private:
+  Backoff backoff_;
+  std::vector<std::string> addresses_;
+  std::string current_;
+  std::size_t next_ = 0;
+  std::size_t failures_ = 0;  // since the last success
+};
+
+}  // namespace zkrecipes::connection

@@ -53,6 +53,9 @@ struct Request {
   CreateMode mode = CreateMode::persistent;
   std::int32_t version = -1;  ///< expected version of remove and set; -1: any
   bool watch = false;         ///< exists, get: data watch; list: child watch
+  /// If not 0: send it on that connection only; when that is over the request ends with connection_loss without having
+  /// been sent.
+  std::uint64_t connection = 0;
 };
 
 /// Its answer. `path` is the created node's.
@@ -62,6 +65,7 @@ struct Reply {
   std::string data;
   NameList children;
   NodeStat stat;
+  std::uint64_t connection = 0;  ///< number of the connection that answered; grows with each reconnect
 };
 
 using ReplyHandler = std::function<void(Reply)>;

@@ -37,8 +37,7 @@ void HeldNode::watch_over() {
   // Not under the mutex: a session that is over already calls back at once.
   const auto listener = grant_.session->on_over(lost);
   // Where the name is not unique the czxid tells our node from the next holder's.
-  const std::int64_t czxid = grant_.guid_in_data.empty() ? 0 : grant_.token.zxid;
-  const auto probe = grant_.client->probe(grant_.session, grant_.node, czxid, lost);
+  const auto probe = grant_.client->probe(grant_.session, grant_.node, grant_.shared_czxid, lost);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     session_listener_ = listener;
@@ -126,14 +125,14 @@ void HeldNode::lose() {
 /// A lost node is gone. Where its name was not unique, the next holder's may stand in its place and is not ours to
 /// remove.
 bool HeldNode::place_is_anothers() const noexcept {
-  return lost_.load() && !grant_.guid_in_data.empty();
+  return lost_.load() && grant_.shared_czxid != 0;
 }
 
 void HeldNode::release_in_background() noexcept {
   if (grant_.client->in_forked_child() || released_.exchange(true)) return;
   stop_watching();
   if (place_is_anothers()) return;
-  grant_.client->remove(grant_.session, grant_.node, grant_.guid_in_data, nullptr);
+  grant_.client->remove(grant_.session, grant_.node, grant_.shared_czxid, nullptr);
 }
 
 void HeldNode::release_confirmed() {
@@ -143,7 +142,7 @@ void HeldNode::release_confirmed() {
   if (place_is_anothers())
     throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
   const WaitingCall<Status> call;
-  grant_.client->remove(grant_.session, grant_.node, grant_.guid_in_data,
+  grant_.client->remove(grant_.session, grant_.node, grant_.shared_czxid,
                         [call](Status status) { call.deliver(status); });
   const Status status = call.wait();
   if (status != Status::ok) std::rethrow_exception(lock_error(status, grant_.node, *grant_.client));

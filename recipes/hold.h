@@ -20,7 +20,7 @@ struct Grant {
   connection::SessionPtr session;
   std::string node;
   NodeKind kind = NodeKind::lock;
-  std::string guid_in_data;  ///< for a node whose name is not unique
+  std::int64_t shared_czxid = 0;  ///< of a node whose name is not unique; 0: the name is
   FencingToken token;
   AcquisitionCost cost;
   std::function<void(const std::string&)> on_revoke;

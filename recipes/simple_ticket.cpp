@@ -83,22 +83,19 @@ void SimpleTicket::race(const SessionPtr& session) {
     Lock lock(mutex_);
     if (!is_current(session)) return;
     create.guid = guid_;
-    create.stale_guid = std::exchange(stale_guid_, {});
     create.data = client_->identity() + "\n" + guid_;
     ++cost_.requests;
   }
-  client_->create(session, create,
-                  [self = shared_from_this(), session, guid = create.guid](Status status, const CreatedNode& node) {
-                    self->on_created(session, guid, status, node);
-                  });
+  client_->create(session, create, [self = shared_from_this(), session](Status status, const CreatedNode& node) {
+    self->on_created(session, status, node);
+  });
 }
 
-void SimpleTicket::on_created(const SessionPtr& session, const std::string& guid, Status status,
-                              const CreatedNode& node) {
+void SimpleTicket::on_created(const SessionPtr& session, Status status, const CreatedNode& node) {
   Lock lock(mutex_);
   if (!is_current(session)) {
     lock.unlock();
-    if (status == Status::ok) client_->remove(session, node.path, guid, nullptr);
+    if (status == Status::ok) client_->remove(session, node.path, node.stat.czxid, nullptr);
     return;
   }
   if (status == Status::session_over) return restart(lock);
@@ -116,7 +113,7 @@ void SimpleTicket::on_created(const SessionPtr& session, const std::string& guid
   grant.client = client_;
   grant.session = session;
   grant.node = node.path;
-  grant.guid_in_data = guid;
+  grant.shared_czxid = node.stat.czxid;
   grant.token = {node.stat.czxid, 0};
   grant.cost = cost_;
   grant.on_revoke = options_.on_revoke;
@@ -159,7 +156,7 @@ void SimpleTicket::watch_holder(const SessionPtr& session) {
 
 void SimpleTicket::restart(Lock& lock) {
   if (patience_ == Patience::try_once) return finish(lock, {});
-  stale_guid_ = guid_;
+  // A node that this session leaves behind is waited for like anybody else's; it goes when the session ends.
   stop(lock);
   await_session();
 }

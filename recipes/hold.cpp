@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "recipes/lock_error.h"
+#include "recipes/node_data.h"
 #include "recipes/waiting_call.h"
 
 namespace zkrecipes::recipes {
@@ -13,10 +14,6 @@ namespace zkrecipes::recipes {
 using connection::Reply;
 using connection::Status;
 using connection::WatchEvent;
-
-namespace {
-constexpr const char* kRevokeRequest = "__REVOKE__";
-}
 
 HeldNode::HeldNode(Grant grant) : grant_(std::move(grant)) {}
 
@@ -58,9 +55,14 @@ void HeldNode::watch_for_revocation() {
   const auto seen = [weak = weak_from_this()](const Reply& reply) {
     const auto self = weak.lock();
     if (!self || self->released()) return;
-    if (reply.status == Status::no_node) return self->lose();
-    if (reply.status == Status::ok && reply.data == kRevokeRequest)
+    const bool replaced =
+        reply.status == Status::ok && self->grant_.shared_czxid != 0 && reply.stat.czxid != self->grant_.shared_czxid;
+    if (reply.status == Status::no_node || replaced) return self->lose();
+    if (reply.status == Status::ok && asks_to_revoke(reply.data))
       self->grant_.client->callbacks().post([self] { self->grant_.on_revoke(self->grant_.node); });
+    if (reply.status != Status::ok && reply.status != Status::session_over && reply.status != Status::closed)
+      LOG(WARNING) << "zkrecipes: on_revoke of lock node " << self->grant_.node
+                   << " will not be called: the node cannot be watched (" << to_string(reply.status) << ")";
   };
   const auto watch = grant_.client->watch_node(grant_.session, grant_.node, event, seen);
   std::unique_lock<std::mutex> lock(mutex_);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "recipes/lock_error.h"
+#include "recipes/node_data.h"
 
 namespace zkrecipes::recipes {
 
@@ -83,7 +84,7 @@ void SimpleTicket::race(const SessionPtr& session) {
     Lock lock(mutex_);
     if (!is_current(session)) return;
     create.guid = guid_;
-    create.data = client_->identity() + "\n" + guid_;
+    create.data = data_with_guid(client_->identity(), guid_);
     ++cost_.requests;
   }
   client_->create(session, create, [self = shared_from_this(), session](Status status, const CreatedNode& node) {

@@ -10,11 +10,11 @@ void BorrowedNodes::begun(const CreateSpec& spec) {
   in_doubt_.insert_or_assign(spec.guid, Doubt{spec.parent, spec.name, spec.guid, spec.guid_place});
 }
 
-void BorrowedNodes::created(const CreateSpec& spec, const std::string& path) {
+void BorrowedNodes::created(const CreateSpec& spec, const CreatedNode& node) {
   if (!borrowed_) return;
   std::lock_guard<std::mutex> lock(mutex_);
   if (in_doubt_.erase(spec.guid) == 0) return;
-  nodes_.insert_or_assign(path, spec.guid_place == GuidPlace::in_data ? spec.guid : std::string());
+  nodes_.insert_or_assign(node.path, spec.guid_place == GuidPlace::in_data ? node.stat.czxid : 0);
 }
 
 void BorrowedNodes::not_created(const CreateSpec& spec) {
@@ -23,18 +23,18 @@ void BorrowedNodes::not_created(const CreateSpec& spec) {
   in_doubt_.erase(spec.guid);
 }
 
-void BorrowedNodes::removed(const std::string& path, const std::string& guid_in_data) {
+void BorrowedNodes::removed(const std::string& path, std::int64_t czxid) {
   if (!borrowed_) return;
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = nodes_.find(path);
-  if (found != nodes_.end() && found->second == guid_in_data) nodes_.erase(found);
+  if (found != nodes_.end() && found->second == czxid) nodes_.erase(found);
 }
 
 BorrowedNodes::Leftovers BorrowedNodes::take() {
   Leftovers leftovers;
   if (!borrowed_) return leftovers;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (auto& [path, guid_in_data] : nodes_) leftovers.nodes.push_back({path, guid_in_data});
+  for (const auto& [path, czxid] : nodes_) leftovers.nodes.push_back({path, czxid});
   for (auto& [guid, doubt] : in_doubt_) leftovers.in_doubt.push_back(doubt);
   nodes_.clear();
   in_doubt_.clear();

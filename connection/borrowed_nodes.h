@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
@@ -20,14 +21,14 @@ class BorrowedNodes {
 
   /// A create that may reach the server: in doubt until one of the next two, however its session ends.
   void begun(const CreateSpec& spec);
-  void created(const CreateSpec& spec, const std::string& path);
+  void created(const CreateSpec& spec, const CreatedNode& node);
   void not_created(const CreateSpec& spec);
-  /// `guid_in_data`: of the node that was removed, where others use the same path.
-  void removed(const std::string& path, const std::string& guid_in_data);
+  /// `czxid`: of the node that was removed, where others use the same path.
+  void removed(const std::string& path, std::int64_t czxid);
 
   struct Node {
     std::string path;
-    std::string guid_in_data;  ///< empty: the name is ours alone
+    std::int64_t czxid;  ///< 0: the name is ours alone
   };
   struct Doubt {
     std::string parent;
@@ -45,8 +46,8 @@ class BorrowedNodes {
  private:
   const bool borrowed_;
   std::mutex mutex_;
-  std::map<std::string, std::string> nodes_;  // path -> guid in data; guarded by mutex_
-  std::map<std::string, Doubt> in_doubt_;     // by guid; guarded by mutex_
+  std::map<std::string, std::int64_t> nodes_;  // path -> czxid where it is shared, or 0; guarded by mutex_
+  std::map<std::string, Doubt> in_doubt_;      // by guid; guarded by mutex_
 };
 
 }  // namespace zkrecipes::connection

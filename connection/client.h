@@ -28,7 +28,9 @@ struct CreateSpec {
   CreateMode mode = CreateMode::ephemeral_sequential;
   std::string data;
   CreateMode parent_mode = CreateMode::container;  ///< for missing parents
-  std::string stale_guid;  ///< an earlier session may have left a node with this guid: remove it first
+  /// An earlier session may have left a node with this guid in its name: remove it first. Not for in_data, where such
+  /// a node is like anybody else's: node_exists until its session ends.
+  std::string stale_guid;
 };
 
 struct CreatedNode {
@@ -64,9 +66,9 @@ class Client {
   virtual void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) = 0;
 
   /// Tries until the node is gone, its session is over or the server refuses for good; also when nobody waits for it.
-  /// A path that others use, too (no guid in its name) needs the guid that our node's data carries: after a lost reply
-  /// the node there may be somebody else's.
-  virtual void remove(const SessionPtr& session, const std::string& path, const std::string& guid_in_data,
+  /// A path that others use, too (no guid in its name) needs the czxid of our node: after a lost reply the node there
+  /// may be somebody else's. 0: the name is unique.
+  virtual void remove(const SessionPtr& session, const std::string& path, std::int64_t czxid,
                       std::function<void(Status)> done) = 0;
 
   virtual void exists(const SessionPtr& session, const std::string& path, ReplyHandler done) = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "connection/backoff.h"
+#include "connection/synced_read.h"
 
 namespace zkrecipes::connection {
 
@@ -13,37 +14,41 @@ namespace {
 
 class NodeRemover : public std::enable_shared_from_this<NodeRemover> {
  public:
-  NodeRemover(RequestSender& sender, SessionPtr session, std::string path, std::string guid_in_data,
+  NodeRemover(RequestSender& sender, SessionPtr session, std::string path, NodeMark mark,
               std::function<void(Status)> done)
       : sender_(sender),
         session_(std::move(session)),
         path_(std::move(path)),
-        guid_in_data_(std::move(guid_in_data)),
+        mark_(std::move(mark)),
         done_(std::move(done)),
         backoff_(sender.retry_policy()) {}
 
-  void attempt() {
-    sender_.send(session_, {RequestKind::remove, path_},
+  /// `connection`: the one that has shown that the node is ours; 0: any.
+  void attempt(std::uint64_t connection = 0) {
+    Request request{RequestKind::remove, path_};
+    request.connection = connection;
+    sender_.send(session_, std::move(request),
                  [self = shared_from_this()](const Reply& reply) { self->answered(reply.status); });
   }
 
   void attempt_if_ours() {
-    if (guid_in_data_.empty()) return attempt();
-    // Behind a sync: a server that lags behind could show our node after it has gone and another has taken its place.
-    sender_.send_until_answered(session_, {RequestKind::sync, path_}, [self = shared_from_this()](const Reply& reply) {
-      if (reply.status != Status::ok && reply.status != Status::no_node) return self->answered(reply.status);
-      self->look();
+    if (mark_.empty()) return attempt();
+    // Only get shows data; exists needs no permission to read.
+    const RequestKind kind = mark_.czxid != 0 ? RequestKind::exists : RequestKind::get;
+    // A server that lags behind, or a leader that has been deposed, could show our node after it has gone and another
+    // has taken its place. Behind a sync the first cannot. The second cannot commit a removal, so the removal must not
+    // leave this connection.
+    read_synced(sender_, session_, {kind, path_}, [self = shared_from_this()](const Reply& reply) {
+      if (reply.status != Status::ok || !self->is_ours(reply)) return self->answered(reply.status);
+      self->attempt(reply.connection);
     });
   }
 
  private:
-  void look() {
-    sender_.send_until_answered(session_, {RequestKind::get, path_}, [self = shared_from_this()](const Reply& reply) {
-      const bool gone = reply.status == Status::ok && (reply.data.find(self->guid_in_data_) == std::string::npos ||
-                                                       reply.stat.ephemeral_owner != self->session_->id());
-      if (reply.status != Status::ok || gone) return self->answered(reply.status);
-      self->attempt();
-    });
+  bool is_ours(const Reply& reply) const {
+    if (reply.stat.ephemeral_owner != session_->id()) return false;
+    return mark_.czxid != 0 ? reply.stat.czxid == mark_.czxid
+                            : reply.data.find(mark_.guid_in_data) != std::string::npos;
   }
 
   void answered(Status status) {
@@ -62,22 +67,21 @@ class NodeRemover : public std::enable_shared_from_this<NodeRemover> {
   RequestSender& sender_;
   const SessionPtr session_;
   const std::string path_;
-  const std::string guid_in_data_;
+  const NodeMark mark_;
   const std::function<void(Status)> done_;
   Backoff backoff_;
 };
 
 }  // namespace
 
-void remove_for_certain(RequestSender& sender, const SessionPtr& session, std::string path, std::string guid_in_data,
+void remove_for_certain(RequestSender& sender, const SessionPtr& session, std::string path, std::int64_t czxid,
                         std::function<void(Status)> done) {
-  std::make_shared<NodeRemover>(sender, session, std::move(path), std::move(guid_in_data), std::move(done))->attempt();
+  std::make_shared<NodeRemover>(sender, session, std::move(path), NodeMark{czxid, {}}, std::move(done))->attempt();
 }
 
-void remove_if_ours(RequestSender& sender, const SessionPtr& session, std::string path, std::string guid_in_data,
+void remove_if_ours(RequestSender& sender, const SessionPtr& session, std::string path, NodeMark mark,
                     std::function<void(Status)> done) {
-  std::make_shared<NodeRemover>(sender, session, std::move(path), std::move(guid_in_data), std::move(done))
-      ->attempt_if_ours();
+  std::make_shared<NodeRemover>(sender, session, std::move(path), std::move(mark), std::move(done))->attempt_if_ours();
 }
 
 }  // namespace zkrecipes::connection

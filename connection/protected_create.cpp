@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection/protected_create.h"
 
-#include <atomic>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "connection/backoff.h"
 #include "connection/node_path.h"
+#include "connection/synced_read.h"
 
 namespace zkrecipes::connection {
 
@@ -25,7 +25,8 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
         backoff_(sender.retry_policy()) {}
 
   void start() {
-    if (spec_.stale_guid.empty())
+    // At a shared path the earlier session's node is somebody else's: it goes when its session ends.
+    if (spec_.stale_guid.empty() || spec_.guid_place == GuidPlace::in_data)
       create();
     else
       look_for_stale();
@@ -46,6 +47,8 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
     Request request{RequestKind::create, join(spec_.parent, spec_.name)};
     request.data = spec_.data;
     request.mode = spec_.mode;
+    // Where the look did not find the node, another server might: the create must not go there.
+    request.connection = looked_on_;
     sender_.send(session_, std::move(request), then(&ProtectedCreate::created));
   }
 
@@ -103,9 +106,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   // ---- After a lost session ----
 
   void look_for_stale() {
-    const RequestKind kind = spec_.guid_place == GuidPlace::in_name ? RequestKind::list : RequestKind::get;
-    const std::string path = kind == RequestKind::list ? spec_.parent : join(spec_.parent, spec_.name);
-    sender_.send_until_answered(session_, {kind, path}, then(&ProtectedCreate::stale_listed));
+    sender_.send_until_answered(session_, {RequestKind::list, spec_.parent}, then(&ProtectedCreate::stale_listed));
   }
 
   void stale_listed(Reply reply) {
@@ -126,14 +127,9 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
     remove_stale();
   }
 
-  /// The nodes in an answer to list or get that carry the guid.
-  std::vector<std::string> carrying(const std::string& guid, const Reply& reply) const {
+  std::vector<std::string> carrying(const std::string& guid, const Reply& listing) const {
     std::vector<std::string> paths;
-    if (spec_.guid_place == GuidPlace::in_data) {
-      if (reply.data.find(guid) != std::string::npos) paths.push_back(join(spec_.parent, spec_.name));
-      return paths;
-    }
-    for (const std::string_view child : reply.children)
+    for (const std::string_view child : listing.children)
       if (child.find(guid) != std::string_view::npos) paths.push_back(join(spec_.parent, child));
     return paths;
   }
@@ -141,15 +137,10 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   // ---- After a lost reply ----
 
   void look() {
-    // Both in flight together; the second answer goes on. A sync that failed makes the answer worthless.
-    synced_ = false;
-    sender_.send(session_, {RequestKind::sync, spec_.parent}, [self = shared_from_this()](Reply reply) {
-      self->synced_ = reply.status == Status::ok || reply.status == Status::no_node;
-    });
     if (spec_.guid_place == GuidPlace::in_name)
-      sender_.send(session_, {RequestKind::list, spec_.parent}, then(&ProtectedCreate::listed));
+      read_synced(sender_, session_, {RequestKind::list, spec_.parent}, then(&ProtectedCreate::listed));
     else
-      sender_.send(session_, {RequestKind::get, join(spec_.parent, spec_.name)}, then(&ProtectedCreate::got));
+      read_synced(sender_, session_, {RequestKind::get, join(spec_.parent, spec_.name)}, then(&ProtectedCreate::got));
   }
 
   void look_again() {
@@ -157,8 +148,9 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   }
 
   void listed(Reply reply) {
+    looked_on_ = reply.connection;
     if (reply.status == Status::no_node) return create();
-    if (reply.status == Status::connection_loss || (reply.status == Status::ok && !synced_)) return look_again();
+    if (reply.status == Status::connection_loss) return look_again();
     if (reply.status != Status::ok) return finish(reply.status);
     candidates_ = carrying(spec_.guid, reply);
     found_ = {};
@@ -197,13 +189,13 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   }
 
   void got(Reply reply) {
+    looked_on_ = reply.connection;
     if (reply.status == Status::no_node) return create();
-    if (reply.status == Status::connection_loss || (reply.status == Status::ok && !synced_)) return look_again();
+    if (reply.status == Status::connection_loss) return look_again();
     if (reply.status != Status::ok) return finish(reply.status);
-    candidates_ = carrying(spec_.guid, reply);
-    if (candidates_.empty()) return finish(Status::node_exists);
-    found_ = {};
-    examine_next();
+    const bool ours = reply.stat.ephemeral_owner == session_->id() && reply.data.find(spec_.guid) != std::string::npos;
+    if (!ours) return finish(Status::node_exists);
+    finish(Status::ok, {join(spec_.parent, spec_.name), reply.stat, true});
   }
 
   RequestSender& sender_;
@@ -213,9 +205,9 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   std::vector<std::string> parents_;  // once they are known to be missing
   Backoff backoff_;
   CreateMode ancestor_mode_ = CreateMode::container;
-  std::size_t parent_ = 0;           // the one being made
-  bool uncertain_ = false;           // a create may have been applied
-  std::atomic<bool> synced_{false};  // the two answers may come on different threads
+  std::size_t parent_ = 0;       // the one being made
+  bool uncertain_ = false;       // a create may have been applied
+  std::uint64_t looked_on_ = 0;  // the connection that answered the last look; 0: there was none
   std::vector<std::string> candidates_;
   CreatedNode found_;
 };

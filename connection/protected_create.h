@@ -7,8 +7,9 @@
 namespace zkrecipes::connection {
 
 /// Makes the node of `spec` exactly once. After a lost reply it looks for the guid (behind a sync, since the session
-/// may have moved to a server that lags behind) and takes a node only if the current session owns it; one that an
-/// earlier session left is removed.
+/// may have moved to a server that lags behind) and takes a node only if the current session owns it. With the guid in
+/// the name, a node that an earlier session left is removed. With the guid in the data nothing is ever removed: the
+/// path is shared, and between a look and a removal another client could take it.
 void create_protected(RequestSender& sender, const SessionPtr& session, CreateSpec spec, Client::CreateHandler done);
 
 }  // namespace zkrecipes::connection

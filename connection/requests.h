@@ -54,7 +54,8 @@ struct Request {
   CreateMode mode = CreateMode::persistent;
   std::int32_t version = -1;  ///< expected version of remove and set; -1: any
   bool watch = false;         ///< exists, get: data watch; list: child watch
-  /// If not 0: send it on that connection only; when that is over the request ends with connection_loss unsent.
+  /// If not 0: send it on that connection only; when that is over the request ends with connection_loss without having
+  /// been sent.
   std::uint64_t connection = 0;
 };
 

@@ -199,21 +199,21 @@ Client::CreateHandler ZookeeperClient::remembering(const SessionPtr& session, co
   }
   return [this, spec, done = std::move(done)](Status status, CreatedNode node) {
     if (status == Status::ok)
-      borrowed_nodes_.created(spec, node.path);
+      borrowed_nodes_.created(spec, node);
     else if (status != Status::session_over && status != Status::closed)
       borrowed_nodes_.not_created(spec);
     done(status, std::move(node));
   };
 }
 
-void ZookeeperClient::remove(const SessionPtr& session, const std::string& path, const std::string& guid_in_data,
+void ZookeeperClient::remove(const SessionPtr& session, const std::string& path, std::int64_t czxid,
                              std::function<void(Status)> done) {
   if (borrowed_nodes_.remembers())
-    done = [this, path, guid_in_data, done = std::move(done)](Status status) {
-      if (status == Status::ok) borrowed_nodes_.removed(path, guid_in_data);
+    done = [this, path, czxid, done = std::move(done)](Status status) {
+      if (status == Status::ok) borrowed_nodes_.removed(path, czxid);
       if (done) done(status);
     };
-  remove_for_certain(*this, session, full(path), guid_in_data, std::move(done));
+  remove_for_certain(*this, session, full(path), czxid, std::move(done));
 }
 
 void ZookeeperClient::exists(const SessionPtr& session, const std::string& path, ReplyHandler done) {

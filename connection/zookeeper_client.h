@@ -59,7 +59,7 @@ class ZookeeperClient final : public Client,
   AwaitId await_session(SessionHandler done) override;
   void cancel_await(AwaitId id) override;
   void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) override;
-  void remove(const SessionPtr& session, const std::string& path, const std::string& guid_in_data,
+  void remove(const SessionPtr& session, const std::string& path, std::int64_t czxid,
               std::function<void(Status)> done) override;
   void exists(const SessionPtr& session, const std::string& path, ReplyHandler done) override;
   void get(const SessionPtr& session, const std::string& path, ReplyHandler done) override;

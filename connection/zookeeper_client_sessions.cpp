@@ -240,10 +240,10 @@ void ZookeeperClient::remove_leftovers(const SessionPtr& session, Outbox& outbox
   leftovers_removed_in_ = session;
   outbox.add([self = shared_from_this(), session, leftovers = borrowed_nodes_.take()] {
     for (const BorrowedNodes::Node& node : leftovers.nodes)
-      remove_if_ours(*self, session, node.path, node.guid_in_data, nullptr);
+      remove_if_ours(*self, session, node.path, {node.czxid, {}}, nullptr);
     for (const BorrowedNodes::Doubt& doubt : leftovers.in_doubt) {
       if (doubt.guid_place == GuidPlace::in_data) {
-        remove_if_ours(*self, session, join(doubt.parent, doubt.name), doubt.guid, nullptr);
+        remove_if_ours(*self, session, join(doubt.parent, doubt.name), {0, doubt.guid}, nullptr);
         continue;
       }
       self->send_until_answered(session, {RequestKind::sync, doubt.parent}, nullptr);
@@ -259,8 +259,10 @@ void ZookeeperClient::remove_leftovers(const SessionPtr& session, Outbox& outbox
 bool ZookeeperClient::issue_unchecked(Request request, ReplyHandler done) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!handle_ || handle_->state() != SessionEvent::connected) return false;
+  if (request.connection != 0 && request.connection != connection_number_) return false;
   Pending pending(nullptr, std::move(request), std::move(done));
   pending.background = true;
+  pending.connection = connection_number_;
   const std::uint64_t number = handle_->next_request();
   if (handle_->issue(pending.request, number) != Status::ok) return false;
   in_flight_.add(number, std::move(pending));
@@ -303,20 +305,26 @@ void ZookeeperClient::remove_borrowed_nodes() {
     };
     if (!issue_unchecked(std::move(request), finished)) countdown->add(-1);
   };
-  const auto remove_if_data_has = [issue](const std::string& path, const std::string& guid) {
-    issue({RequestKind::get, path}, [issue, path, guid](const Reply& reply) {
-      if (reply.data.find(guid) != std::string::npos) issue({RequestKind::remove, path}, nullptr);
+  const auto remove_if_marked = [issue](const std::string& path, const NodeMark& mark) {
+    issue({RequestKind::sync, path}, nullptr);
+    issue({RequestKind::get, path}, [issue, path, mark](const Reply& reply) {
+      const bool ours =
+          mark.czxid != 0 ? reply.stat.czxid == mark.czxid : reply.data.find(mark.guid_in_data) != std::string::npos;
+      if (!ours) return;
+      Request removal{RequestKind::remove, path};
+      removal.connection = reply.connection;
+      issue(std::move(removal), nullptr);
     });
   };
   for (const BorrowedNodes::Node& node : leftovers.nodes) {
-    if (node.guid_in_data.empty())
+    if (node.czxid == 0)
       issue({RequestKind::remove, node.path}, nullptr);
     else
-      remove_if_data_has(node.path, node.guid_in_data);
+      remove_if_marked(node.path, {node.czxid, {}});
   }
   for (const BorrowedNodes::Doubt& doubt : leftovers.in_doubt) {
     if (doubt.guid_place == GuidPlace::in_data) {
-      remove_if_data_has(join(doubt.parent, doubt.name), doubt.guid);
+      remove_if_marked(join(doubt.parent, doubt.name), {0, doubt.guid});
       continue;
     }
     issue({RequestKind::list, doubt.parent}, [issue, doubt](const Reply& reply) {

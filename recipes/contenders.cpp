@@ -7,6 +7,7 @@
 
 #include "connection/client.h"
 #include "recipes/lock_error.h"
+#include "recipes/node_data.h"
 #include "recipes/queue_rule.h"
 #include "recipes/waiting_call.h"
 
@@ -69,9 +70,11 @@ LockMode mode_of(NodeKind kind) {
 Contender describe(const std::string& node, const Reply& reply, LockMode mode, bool holds) {
   Contender contender;
   contender.node = node;
-  contender.identity = reply.data.substr(0, reply.data.find('\n'));  // a SimpleLock's guid stands on the second line
+  contender.identity = recipes::identity_in(reply.data);
   contender.session = reply.stat.ephemeral_owner;
-  contender.token = {reply.stat.czxid, 0};
+  // After a downgrade the hold keeps the write node's token, which only the data of the read node tell.
+  const auto kept = mode == LockMode::read ? recipes::token_in(reply.data) : std::nullopt;
+  contender.token = kept.value_or(FencingToken{reply.stat.czxid, 0});
   contender.since = std::chrono::system_clock::time_point(std::chrono::milliseconds(reply.stat.created_ms));
   contender.mode = mode;
   contender.holds = holds;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "recipes/lock_error.h"
+#include "recipes/node_data.h"
 #include "recipes/waiting_call.h"
 
 namespace zkrecipes::recipes {
@@ -13,10 +14,6 @@ namespace zkrecipes::recipes {
 using connection::Reply;
 using connection::Status;
 using connection::WatchEvent;
-
-namespace {
-constexpr const char* kRevokeRequest = "__REVOKE__";
-}
 
 HeldNode::HeldNode(Grant grant) : grant_(std::move(grant)) {}
 
@@ -37,8 +34,7 @@ void HeldNode::watch_over() {
   // Not under the mutex: a session that is over already calls back at once.
   const auto listener = grant_.session->on_over(lost);
   // Where the name is not unique the czxid tells our node from the next holder's.
-  const std::int64_t czxid = grant_.guid_in_data.empty() ? 0 : grant_.token.zxid;
-  const auto probe = grant_.client->probe(grant_.session, grant_.node, grant_.role, czxid, lost);
+  const auto probe = grant_.client->probe(grant_.session, grant_.node, grant_.role, grant_.shared_czxid, lost);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     session_listener_ = listener;
@@ -59,9 +55,14 @@ void HeldNode::watch_for_revocation() {
   const auto seen = [weak = weak_from_this()](const Reply& reply) {
     const auto self = weak.lock();
     if (!self || self->released()) return;
-    if (reply.status == Status::no_node) return self->lose();
-    if (reply.status == Status::ok && reply.data == kRevokeRequest)
+    const bool replaced =
+        reply.status == Status::ok && self->grant_.shared_czxid != 0 && reply.stat.czxid != self->grant_.shared_czxid;
+    if (reply.status == Status::no_node || replaced) return self->lose();
+    if (reply.status == Status::ok && asks_to_revoke(reply.data))
       self->grant_.client->callbacks().post([self] { self->grant_.on_revoke(self->grant_.node); });
+    if (reply.status != Status::ok && reply.status != Status::session_over && reply.status != Status::closed)
+      LOG(WARNING) << "zkrecipes: on_revoke of lock node " << self->grant_.node
+                   << " will not be called: the node cannot be watched (" << to_string(reply.status) << ")";
   };
   const auto watch = grant_.client->watch_node(grant_.session, grant_.node, event, seen);
   std::unique_lock<std::mutex> lock(mutex_);
@@ -126,14 +127,14 @@ void HeldNode::lose() {
 /// A lost node is gone. Where its name was not unique, the next holder's may stand in its place and is not ours to
 /// remove.
 bool HeldNode::place_is_anothers() const noexcept {
-  return lost_.load() && !grant_.guid_in_data.empty();
+  return lost_.load() && grant_.shared_czxid != 0;
 }
 
 void HeldNode::release_in_background() noexcept {
   if (grant_.client->in_forked_child() || released_.exchange(true)) return;
   stop_watching();
   if (place_is_anothers()) return;
-  grant_.client->remove(grant_.session, grant_.node, grant_.guid_in_data, nullptr);
+  grant_.client->remove(grant_.session, grant_.node, grant_.shared_czxid, nullptr);
 }
 
 void HeldNode::release_confirmed() {
@@ -143,7 +144,7 @@ void HeldNode::release_confirmed() {
   if (place_is_anothers())
     throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
   const WaitingCall<Status> call;
-  grant_.client->remove(grant_.session, grant_.node, grant_.guid_in_data,
+  grant_.client->remove(grant_.session, grant_.node, grant_.shared_czxid,
                         [call](Status status) { call.deliver(status); });
   const Status status = call.wait();
   if (status != Status::ok) std::rethrow_exception(lock_error(status, grant_.node, *grant_.client));

@@ -21,7 +21,7 @@ struct Grant {
   std::string node;
   NodeKind kind = NodeKind::lock;
   connection::NodeRole role = connection::NodeRole::holds;
-  std::string guid_in_data;  ///< for a node whose name is not unique
+  std::int64_t shared_czxid = 0;  ///< of a node whose name is not unique; 0: the name is
   FencingToken token;
   AcquisitionCost cost;
   std::function<void(const std::string&)> on_revoke;

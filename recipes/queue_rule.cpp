@@ -55,7 +55,10 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
     verdict.kind = Verdict::Kind::overflow;
   } else if (present) {
     verdict.kind = nearest ? Verdict::Kind::waits : Verdict::Kind::holds;
-    if (nearest) verdict.watch = std::string(nearest->name);
+    if (nearest) {
+      verdict.watch = std::string(nearest->name);
+      verdict.proof_by_deletion = verdict.ahead == 1 && kind == NodeKind::lock && nearest->kind == NodeKind::lock;
+    }
   }
   return verdict;
 }

@@ -20,8 +20,12 @@ struct Verdict {
     overflow,  ///< sequence numbers have run out and order nothing any more
   };
   Kind kind = Kind::gone;
-  std::string watch;                ///< the node ahead to watch, when waiting
-  int ahead = 0;                    ///< how many contenders must go before me
+  std::string watch;  ///< the node ahead to watch, when waiting
+  int ahead = 0;      ///< how many contenders must go before me
+  /// When `watch` is deleted, nobody can be ahead any more: it is the only one, sequence numbers only grow, and a
+  /// parent with children cannot be removed. Only among plain lock nodes: a write node may be replaced by a read node
+  /// of the same number, in front of everybody who waited for it.
+  bool proof_by_deletion = false;
   std::vector<std::string> strays;  ///< other nodes with my guid: a create that was applied twice
 };
 

@@ -176,7 +176,7 @@ void QueueTicket::act_on(Lock& lock, const AttemptPtr& attempt, const Verdict& v
 }
 
 void QueueTicket::watch(Lock& lock, const AttemptPtr& attempt, const Verdict& verdict) {
-  attempt->only_one_ahead = verdict.ahead == 1;
+  attempt->proof_by_deletion = verdict.proof_by_deletion;
   ++cost_.requests;
   // Under the lock, so that neither the answer nor a leave() can come before the watch is known. The client never
   // completes on this thread.
@@ -210,8 +210,7 @@ void QueueTicket::on_predecessor_event(const AttemptPtr& attempt, WatchEvent eve
   if (!is_current(attempt)) return;
   attempt->watch = 0;
   ++cost_.wakeups;
-  const bool proven = event == WatchEvent::deleted && attempt->only_one_ahead && spec_->kind == NodeKind::lock &&
-                      !spec_->options.version_token;
+  const bool proven = event == WatchEvent::deleted && attempt->proof_by_deletion && !spec_->options.version_token;
   if (proven) return grant(lock, attempt, Proof::deletion, 0);
   lock.unlock();
   list_again(attempt);

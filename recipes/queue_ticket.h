@@ -28,10 +28,8 @@ struct QueueSpec {
 /// One place in the queue of a fair recipe.
 ///
 /// Join: the node is created and the queue listed in one round trip. Then the rule says whether we hold or which one
-/// node to watch; when that goes we look again, unless it was the only one ahead of a mutex: sequence numbers only grow
-/// and a parent with children cannot be removed, so then nobody can be ahead. (A read/write queue is always listed
-/// again: a writer that downgrades puts a node in front.) A lost session, or a node that somebody deleted, means
-/// joining anew at the back.
+/// node to watch; when that is deleted we list again, unless the rule said that the deletion proves our turn. A lost
+/// session, or a node that somebody deleted, means joining again at the back.
 ///
 /// Thread-safe. Lives as long as its completions are outstanding: a ticket that left still removes a node whose
 /// creation is only reported later.
@@ -53,8 +51,8 @@ class QueueTicket final : public Ticket, public std::enable_shared_from_this<Que
     std::int64_t czxid = 0;
     connection::NameList children;  // the listing that went out with the create
     bool listed = false;
-    connection::NodeStat parent;  // as of the last listing
-    bool only_one_ahead = false;
+    connection::NodeStat parent;     // as of the last listing
+    bool proof_by_deletion = false;  // of the node that is watched
     connection::WatchId watch = 0;
     connection::ProbeId probe = 0;
   };

@@ -6,6 +6,7 @@
 
 #include "recipes/hold.h"
 #include "recipes/lock_error.h"
+#include "recipes/node_data.h"
 #include "recipes/queue_core.h"
 #include "recipes/waiting_call.h"
 
@@ -81,7 +82,7 @@ Hold ReadWriteLock::downgrade(Hold&& write) {
   create.name += recipes::parse_node_name(write.node())->digits;
   create.guid = guid;
   create.mode = connection::CreateMode::ephemeral;
-  create.data = client->identity();
+  create.data = recipes::data_with_token(client->identity(), writer.token);
 
   // Not interruptible: the server may make the node all the same, and nobody would remove it.
   const boost::this_thread::disable_interruption uninterrupted;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "recipes/lock_error.h"
+#include "recipes/node_data.h"
 
 namespace zkrecipes::recipes {
 
@@ -87,22 +88,19 @@ void SimpleTicket::race(const SessionPtr& session) {
     Lock lock(mutex_);
     if (!is_current(session)) return;
     create.guid = guid_;
-    create.stale_guid = std::exchange(stale_guid_, {});
-    create.data = client_->identity() + "\n" + guid_;
+    create.data = data_with_guid(client_->identity(), guid_);
     ++cost_.requests;
   }
-  client_->create(session, create,
-                  [self = shared_from_this(), session, guid = create.guid](Status status, const CreatedNode& node) {
-                    self->on_created(session, guid, status, node);
-                  });
+  client_->create(session, create, [self = shared_from_this(), session](Status status, const CreatedNode& node) {
+    self->on_created(session, status, node, false);
+  });
 }
 
-void SimpleTicket::on_created(const SessionPtr& session, const std::string& guid, Status status,
-                              const CreatedNode& node) {
+void SimpleTicket::on_created(const SessionPtr& session, Status status, const CreatedNode& node, bool just_proved) {
   Lock lock(mutex_);
   if (!is_current(session)) {
     lock.unlock();
-    if (status == Status::ok) client_->remove(session, node.path, guid, nullptr);
+    if (status == Status::ok) client_->remove(session, node.path, node.stat.czxid, nullptr);
     return;
   }
   if (status == Status::session_over) return restart(lock);
@@ -113,14 +111,30 @@ void SimpleTicket::on_created(const SessionPtr& session, const std::string& guid
     return watch_holder(session);
   }
   if (status != Status::ok) return finish(lock, {nullptr, lock_error(status, path_, *client_)});
-  if (!session->lease().covers(connection::LeaseClock::now())) return restart(lock);
+  const auto now = connection::LeaseClock::now();
+  if (!just_proved && !session->is_proved(now)) {
+    // The reply to the create was lost, and finding the node again took long.
+    ++cost_.requests;
+    lock.unlock();
+    return client_->prove(session, node.path, [self = shared_from_this(), session, node](Status proof) {
+      if (proof == Status::no_node) return self->race(session);
+      self->on_created(session, proof, node, true);
+    });
+  }
+  if (!session->lease().covers(now)) {
+    lock.unlock();
+    client_->remove(session, node.path, node.stat.czxid, nullptr);
+    lock.lock();
+    if (is_current(session)) restart(lock);
+    return;
+  }
   positioned_ = true;
   cost_.waited = Clock::now() - started_;
   Grant grant;
   grant.client = client_;
   grant.session = session;
   grant.node = node.path;
-  grant.guid_in_data = guid;
+  grant.shared_czxid = node.stat.czxid;
   grant.token = {node.stat.czxid, 0};
   grant.cost = cost_;
   grant.on_revoke = options_.on_revoke;
@@ -163,7 +177,7 @@ void SimpleTicket::watch_holder(const SessionPtr& session) {
 
 void SimpleTicket::restart(Lock& lock) {
   if (patience_ == Patience::try_once) return finish(lock, {});
-  stale_guid_ = guid_;
+  // A node that this session leaves behind is waited for like anybody else's; it goes when the session ends.
   stop(lock);
   await_session();
 }

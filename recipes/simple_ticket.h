@@ -13,7 +13,8 @@
 namespace zkrecipes::recipes {
 
 /// One attempt at a SimpleLock: create the node; if it is there already, watch it, and race again when it goes.
-/// The guid in the node's data tells our own lost create from another holder of the same session.
+/// The guid in the node's data tells our own lost create from another holder of the same session; once the create is
+/// answered, the node is known by its czxid.
 /// Thread-safe; lives as long as its completions are outstanding.
 class SimpleTicket final : public Ticket, public std::enable_shared_from_this<SimpleTicket> {
  public:
@@ -28,8 +29,8 @@ class SimpleTicket final : public Ticket, public std::enable_shared_from_this<Si
   void await_session();
   void begin(const connection::SessionPtr& session);
   void race(const connection::SessionPtr& session);
-  void on_created(const connection::SessionPtr& session, const std::string& guid, connection::Status status,
-                  const connection::CreatedNode& node);
+  void on_created(const connection::SessionPtr& session, connection::Status status, const connection::CreatedNode& node,
+                  bool just_proved);
   void watch_holder(const connection::SessionPtr& session);
   void finish(Lock& lock, Outcome outcome);
   void restart(Lock& lock);
@@ -49,7 +50,6 @@ class SimpleTicket final : public Ticket, public std::enable_shared_from_this<Si
   connection::SessionPtr session_;  // completions of an earlier one find that it is not this one
   connection::Session::ListenerId session_listener_ = 0;
   std::string guid_;
-  std::string stale_guid_;
   connection::WatchId watch_ = 0;
   bool positioned_ = false;
   AcquisitionCost cost_;

@@ -18,7 +18,7 @@ const char* to_string(LockMode mode) noexcept;
 /// Somebody who holds a lock or waits for it, of whichever client library.
 struct Contender {
   std::string node;
-  std::string identity;  ///< what the client wrote about itself
+  std::string identity;  ///< what the client wrote about itself; a revocation request overwrites it
   std::int64_t session = 0;
   FencingToken token;
   std::chrono::system_clock::time_point since;  ///< by the server's clock

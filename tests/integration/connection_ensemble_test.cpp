@@ -126,14 +126,13 @@ TEST_F(Ensemble, RemoveWhoseReplyWasLostIsResolvedOnAnotherMember) {
   const int second = 3 - ensemble().leader() - first;
   Connection& connection = connect(options_by_proxy({first, second}));
   const SyncClient client(connection);
-  const auto spec = fixed_node("/lock", "owner");
-  client.create(spec);
+  const auto node = client.create(fixed_node("/lock", "owner"));
   FaultProxy& left = proxy(member_in_use(first, second));
   left.drop_reply(RequestKind::remove);
   left.observe([&left](const Observed& seen) {
     if (seen.kind == RequestKind::remove && seen.sort == Message::Sort::reply) left.refuse(true);
   });
-  EXPECT_EQ(client.begin_remove("/lock/owner", spec.guid).part(), Status::ok);
+  EXPECT_EQ(client.begin_remove("/lock/owner", node.stat.czxid).part(), Status::ok);
   EXPECT_FALSE(node_exists("/lock/owner"));
   left.observe(nullptr);
 }

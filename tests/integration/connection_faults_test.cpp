@@ -28,7 +28,7 @@ class BadNetwork : public ControlledServerTest {
     EXPECT_EQ(set.status, Status::ok);
     EXPECT_EQ(set.stat.version, 1);
     EXPECT_TRUE(watch.event.wait());
-    EXPECT_EQ(client.begin_remove(node.path, spec.guid).part(), Status::ok);
+    EXPECT_EQ(client.begin_remove(node.path, node.stat.czxid).part(), Status::ok);
     EXPECT_THAT(children("/lock"), SizeIs(0));
   }
 };

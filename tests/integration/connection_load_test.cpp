@@ -95,7 +95,7 @@ class Closing : public ControlledServerTest {
     for (int n = 0; n < kEach; ++n) {
       const auto i = static_cast<std::size_t>(n);
       client->create(session, queue_node("/lock"), creates[i].handler());
-      client->remove(session, "/lock/none", "guid", removes[i].handler());
+      client->remove(session, "/lock/none", 7, removes[i].handler());
       client->list(session, "/", (reply++)->handler());
       client->sync(session, "/", (reply++)->handler());
       client->set(session, "/none", "x", 3, (reply++)->handler());

@@ -60,7 +60,7 @@ TEST_F(LostReply, OfACreateWithFixedNameIsRecognisedAsOurs) {
   EXPECT_EQ(node.path, "/lock/owner");
   EXPECT_TRUE(node.recovered);
   expect_only_node(client, node);
-  EXPECT_EQ(client.begin_remove(node.path, spec.guid).part(), Status::ok);
+  EXPECT_EQ(client.begin_remove(node.path, node.stat.czxid).part(), Status::ok);
 }
 
 // Scenario 21.
@@ -86,17 +86,15 @@ TEST_F(LostReply, OfARemoveIsRepeatedUntilTheNodeIsGone) {
 // Scenario 21: the first removal was applied, and another client has taken the name since.
 TEST_F(LostReply, OfARemoveDoesNotRemoveTheNextOwnersNode) {
   const SyncClient client = quiet_client();
-  const auto spec = fixed_node("/lock", "owner");
-  client.create(spec);
+  const auto ours = client.create(fixed_node("/lock", "owner"));
   SyncClient other(connect());
   proxy().drop_reply(RequestKind::remove);
   proxy().observe([this](const Observed& seen) {
     if (seen.kind == RequestKind::remove && seen.sort == Message::Sort::reply) proxy().refuse(true);
   });
-  const auto removal = client.begin_remove("/lock/owner", spec.guid);
+  const auto removal = client.begin_remove("/lock/owner", ours.stat.czxid);
   expect_fired();
-  const auto next = fixed_node("/lock", "owner");
-  const auto theirs = other.create(next);
+  const auto theirs = other.create(fixed_node("/lock", "owner"));
   proxy().observe(nullptr);
   proxy().refuse(false);
   EXPECT_EQ(removal.part(), Status::ok);
@@ -104,7 +102,7 @@ TEST_F(LostReply, OfARemoveDoesNotRemoveTheNextOwnersNode) {
   const auto stat = plain().stat(full("/lock/owner"));
   ASSERT_TRUE(stat) << "the next owner's node was removed";
   EXPECT_EQ(stat->czxid, theirs.stat.czxid);
-  EXPECT_EQ(other.begin_remove("/lock/owner", next.guid).part(), Status::ok);
+  EXPECT_EQ(other.begin_remove("/lock/owner", theirs.stat.czxid).part(), Status::ok);
 }
 
 // Scenario 21.

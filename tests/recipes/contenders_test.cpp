@@ -75,6 +75,34 @@ TEST_F(ContendersTest, AReadWriteLock_TellsReadersFromWriters) {
   EXPECT_EQ(line[3].mode, LockMode::read);
 }
 
+TEST_F(ContendersTest, ADowngradedReader_IsShownWithTheTokenOfItsHold) {
+  Connection& connection = connect_as("me");
+  ReadWriteLock lock(connection, kPath);
+  const Hold read = lock.downgrade(lock.acquire_write());
+  ASSERT_TRUE(wait_for_nodes(kPath, 1));
+  const auto shown = [&] { return contenders(connection, kPath).at(0); };
+  EXPECT_EQ(shown().token, read.token());
+  EXPECT_EQ(shown().identity, "me");
+  EXPECT_EQ(shown().mode, LockMode::read);
+  request_revoke(connection, read.node());
+  EXPECT_EQ(shown().token, read.token());
+}
+
+TEST_F(ContendersTest, ARevokedNode_HasNoIdentityLeft) {
+  Connection& connection = connect_as("me");
+  SimpleLock simple(connection, "/simple");
+  FairMutex fair(connection, "/fair");
+  const Hold first = simple.acquire();
+  const Hold second = fair.acquire();
+  for (const Hold* hold : {&first, &second}) {
+    request_revoke(connection, hold->node());
+    const auto line = contenders(connection, hold == &first ? "/simple" : "/fair");
+    ASSERT_EQ(line.size(), 1U);
+    EXPECT_EQ(line[0].identity, "") << "the request is not a name";
+    EXPECT_EQ(line[0].token, hold->token());
+  }
+}
+
 TEST_F(ContendersTest, ASemaphore_ListsPermitsThenTheLine) {
   Connection& holding = connect_as("holding");
   Connection& waiting = connect_as("waiting");

@@ -121,6 +121,23 @@ TEST_F(ReadWriteLockTest, ADowngrade_LetsReadersInWhoCameAfterIt) {
   EXPECT_TRUE(read.is_valid());
 }
 
+// The deletion of a write node proves nothing: its read node of the same number may stand in front of the waiter.
+TEST_F(ReadWriteLockTest, ADowngrade_KeepsAMutexWaiterOnTheSamePathOut) {
+  Connection& waiting = connect();
+  ReadWriteLock lock(connect(), kPath);
+  FairMutex mutex(waiting, kPath);
+  Hold write = lock.acquire_write();
+  PendingHold pending = mutex.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(waiting, 1));
+  Hold read = lock.downgrade(std::move(write));
+  ASSERT_TRUE(wait_for_nodes(kPath, 2)) << "the read node and the waiter's";
+  EXPECT_TRUE(wait_for_waiters(waiting, 1));
+  EXPECT_FALSE(pending.ready());
+  EXPECT_TRUE(read.is_valid());
+  read.release();
+  EXPECT_TRUE(get(pending).is_valid());
+}
+
 // 27, 21
 TEST_F(ReadWriteLockTest, ADowngradeWhoseReplyIsLost_IsResolved) {
   Connection& connection = connect_by_proxy();

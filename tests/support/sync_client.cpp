@@ -57,10 +57,9 @@ CreateAnswer SyncClient::begin_create(CreateSpec spec, SessionPtr session) const
   return answer;
 }
 
-RemoveAnswer SyncClient::begin_remove(const std::string& path, const std::string& guid_in_data,
-                                      SessionPtr session) const {
+RemoveAnswer SyncClient::begin_remove(const std::string& path, std::int64_t czxid, SessionPtr session) const {
   RemoveAnswer answer;
-  client_->remove(or_current(std::move(session)), path, guid_in_data, answer.handler());
+  client_->remove(or_current(std::move(session)), path, czxid, answer.handler());
   return answer;
 }
 

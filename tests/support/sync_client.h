@@ -34,7 +34,7 @@ class SyncClient {
   connection::SessionPtr session() const;
 
   CreateAnswer begin_create(connection::CreateSpec spec, connection::SessionPtr session = nullptr) const;
-  RemoveAnswer begin_remove(const std::string& path, const std::string& guid_in_data = {},
+  RemoveAnswer begin_remove(const std::string& path, std::int64_t czxid = 0,
                             connection::SessionPtr session = nullptr) const;
   ReplyAnswer begin(connection::RequestKind kind, const std::string& path,
                     connection::SessionPtr session = nullptr) const;  ///< exists, get, list, sync

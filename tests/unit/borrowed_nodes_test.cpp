@@ -24,10 +24,17 @@ CreateSpec fixed_spec(const std::string& guid) {
   return spec;
 }
 
+CreatedNode node(const std::string& path, std::int64_t czxid) {
+  CreatedNode created;
+  created.path = path;
+  created.stat.czxid = czxid;
+  return created;
+}
+
 TEST(BorrowedNodes, RemembersNothingWhenTheSessionIsOurs) {
   BorrowedNodes nodes(false);
   nodes.begun(queue_spec("g"));
-  nodes.created(queue_spec("g"), "/locks/x");
+  nodes.created(queue_spec("g"), node("/locks/x", 1));
   EXPECT_TRUE(nodes.take().empty());
 }
 
@@ -45,12 +52,12 @@ TEST(BorrowedNodes, CreateIsInDoubtUntilItIsAnswered) {
 TEST(BorrowedNodes, CreatedNodeIsKnownByItsPath) {
   BorrowedNodes nodes(true);
   nodes.begun(queue_spec("g"));
-  nodes.created(queue_spec("g"), "/locks/_c_g-lock-1");
+  nodes.created(queue_spec("g"), node("/locks/_c_g-lock-1", 1));
   const auto leftovers = nodes.take();
   EXPECT_TRUE(leftovers.in_doubt.empty());
   ASSERT_EQ(leftovers.nodes.size(), 1u);
   EXPECT_EQ(leftovers.nodes.front().path, "/locks/_c_g-lock-1");
-  EXPECT_EQ(leftovers.nodes.front().guid_in_data, "");
+  EXPECT_EQ(leftovers.nodes.front().czxid, 0);
 }
 
 TEST(BorrowedNodes, RefusedCreateAndRemovedNodeAreForgotten) {
@@ -58,21 +65,21 @@ TEST(BorrowedNodes, RefusedCreateAndRemovedNodeAreForgotten) {
   nodes.begun(queue_spec("g"));
   nodes.not_created(queue_spec("g"));
   nodes.begun(queue_spec("h"));
-  nodes.created(queue_spec("h"), "/locks/h");
-  nodes.removed("/locks/h", {});
+  nodes.created(queue_spec("h"), node("/locks/h", 1));
+  nodes.removed("/locks/h", 0);
   EXPECT_TRUE(nodes.take().empty());
 }
 
 TEST(BorrowedNodes, LateRemovalOfAnEarlierNodeDoesNotForgetTheNextOneOfTheSameName) {
   BorrowedNodes nodes(true);
   nodes.begun(fixed_spec("first"));
-  nodes.created(fixed_spec("first"), "/locks/owner");
+  nodes.created(fixed_spec("first"), node("/locks/owner", 1));
   nodes.begun(fixed_spec("second"));
-  nodes.created(fixed_spec("second"), "/locks/owner");
-  nodes.removed("/locks/owner", "first");
+  nodes.created(fixed_spec("second"), node("/locks/owner", 2));
+  nodes.removed("/locks/owner", 1);
   const auto leftovers = nodes.take();
   ASSERT_EQ(leftovers.nodes.size(), 1u);
-  EXPECT_EQ(leftovers.nodes.front().guid_in_data, "second");
+  EXPECT_EQ(leftovers.nodes.front().czxid, 2);
 }
 
 TEST(BorrowedNodes, NodesThatAreMeantToStayAreNotRemembered) {
@@ -80,7 +87,7 @@ TEST(BorrowedNodes, NodesThatAreMeantToStayAreNotRemembered) {
   CreateSpec spec = fixed_spec("g");
   spec.mode = CreateMode::persistent;
   nodes.begun(spec);
-  nodes.created(spec, "/locks/owner");
+  nodes.created(spec, node("/locks/owner", 1));
   EXPECT_TRUE(nodes.take().empty());
 }
 

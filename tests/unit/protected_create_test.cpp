@@ -214,6 +214,51 @@ TEST_F(ProtectedCreateTest, ListingBehindAFailedSyncIsNotBelieved) {
   expect_created("/locks/a/_c_guid-lock-4", 1234, true);
 }
 
+TEST_F(ProtectedCreateTest, MissingParentBehindAFailedSyncIsNotBelieved) {
+  begin(queue_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::connection_loss);
+  sender_.answer(Kind::list, Status::no_node);  // perhaps from a server that lags behind
+  sender_.end_pause();
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer_node(Kind::exists, "", kOurSession, 1234);
+  expect_created("/locks/a/_c_guid-lock-4", 1234, true);
+}
+
+TEST_F(ProtectedCreateTest, MissingFixedNameBehindAFailedSyncIsNotBelieved) {
+  begin(fixed_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::connection_loss);
+  sender_.answer(Kind::get, Status::no_node);
+  sender_.end_pause();
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer_node(Kind::get, "held by guid", kOurSession, 5);
+  expect_created("/locks/a/owner", 5, true);
+}
+
+TEST_F(ProtectedCreateTest, ListingOnAnotherConnectionThanItsSyncIsNotBelieved) {
+  begin(queue_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.reconnect();
+  sender_.answer_children({});
+  sender_.end_pause();
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer_node(Kind::exists, "", kOurSession, 1234);
+  expect_created("/locks/a/_c_guid-lock-4", 1234, true);
+}
+
+TEST_F(ProtectedCreateTest, CreateAfterALookGoesOutOnTheConnectionThatAnsweredTheLook) {
+  begin(queue_spec());
+  lose_create();
+  answer_look({});  // perhaps by a leader that has been deposed
+  sender_.reconnect();
+  EXPECT_EQ(sender_.answer(Kind::create, Status::connection_loss).connection, 1u);
+  answer_look({"_c_guid-lock-4"});
+  sender_.answer_node(Kind::exists, "", kOurSession, 1234);
+  expect_created("/locks/a/_c_guid-lock-4", 1234, true);
+}
+
 TEST_F(ProtectedCreateTest, ConnectionLostWhileExaminingLooksAgain) {
   begin(queue_spec());
   lose_create();
@@ -252,7 +297,6 @@ TEST_F(ProtectedCreateTest, FixedNameWhoseReplyWasLostIsRecognisedByItsData) {
   lose_create();
   sender_.answer(Kind::sync, Status::ok);
   EXPECT_EQ(sender_.answer_node(Kind::get, "held by guid", kOurSession, 5).path, "/locks/a/owner");
-  sender_.answer_node(Kind::exists, "", kOurSession, 5);
   expect_created("/locks/a/owner", 5, true);
 }
 
@@ -272,7 +316,6 @@ TEST_F(ProtectedCreateTest, FixedNameThatIsNotThereIsCreatedAgainAndItsOwnFirstO
   sender_.answer(Kind::create, Status::node_exists);  // perhaps ours after all
   sender_.answer(Kind::sync, Status::ok);
   sender_.answer_node(Kind::get, "held by guid", kOurSession, 5);
-  sender_.answer_node(Kind::exists, "", kOurSession, 5);
   expect_created("/locks/a/owner", 5, true);
 }
 
@@ -286,19 +329,20 @@ TEST_F(ProtectedCreateTest, StaleNodeOfAnEarlierSessionIsRemovedFirst) {
   expect_created("/locks/a/_c_guid-lock-5", 9, false);
 }
 
-TEST_F(ProtectedCreateTest, StaleNodeOfFixedNameIsRemovedOnlyIfItCarriesTheGuid) {
+TEST_F(ProtectedCreateTest, StaleNodeOfFixedNameIsSomebodyElses) {
   CreateSpec spec = fixed_spec();
   spec.stale_guid = "old";
   begin(spec);
-  sender_.answer_node(Kind::get, "held by another", kOtherSession, 5);
   sender_.answer(Kind::create, Status::node_exists);
   expect_failed(Status::node_exists);
-  status_.reset();
-  begin(spec);
-  sender_.answer_node(Kind::get, "held by old", kOtherSession, 5);
-  EXPECT_EQ(sender_.answer(Kind::remove, Status::ok).path, "/locks/a/owner");
-  sender_.answer_created("/locks/a/owner", 9);
-  expect_created("/locks/a/owner", 9, false);
+}
+
+TEST_F(ProtectedCreateTest, FixedNameOfAnotherSessionIsNeverRemoved) {
+  begin(fixed_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer_node(Kind::get, "held by guid", kOtherSession, 5);
+  expect_failed(Status::node_exists);
 }
 
 }  // namespace

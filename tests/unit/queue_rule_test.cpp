@@ -134,6 +134,18 @@ TEST(QueueRuleTest, ADowngrade_KeepsWritersOutAndLetsReadersIn) {
   EXPECT_EQ(judge({own_write, own_read, reader(6)}, reader(6), NodeKind::read, "").kind, Kind::waits);
 }
 
+TEST(QueueRuleTest, OnlyADeletionAmongPlainLocks_ProvesTheTurn) {
+  EXPECT_TRUE(judge_lock({lock(4), lock(5)}, lock(5)).proof_by_deletion);
+  EXPECT_TRUE(judge_lock({lock(4), lock(5), writer(6)}, lock(5)).proof_by_deletion);
+  EXPECT_FALSE(judge_lock({lock(3), lock(4), lock(5)}, lock(5)).proof_by_deletion) << "two ahead";
+  EXPECT_FALSE(judge_lock({lock(5)}, lock(5)).proof_by_deletion) << "holds already";
+  EXPECT_FALSE(judge_lock({lock(4)}, lock(5)).proof_by_deletion) << "not in the listing";
+  EXPECT_FALSE(judge_lock({writer(4), lock(5)}, lock(5)).proof_by_deletion) << "may downgrade";
+  EXPECT_FALSE(judge_lock({reader(4), lock(5)}, lock(5)).proof_by_deletion);
+  EXPECT_FALSE(judge({writer(4), writer(5)}, writer(5), NodeKind::write, "").proof_by_deletion);
+  EXPECT_FALSE(judge({writer(4), reader(5)}, reader(5), NodeKind::read, "").proof_by_deletion);
+}
+
 TEST(QueueRuleTest, Ties_AreOrderedTheSameForEverybody) {
   const std::string first = name(NodeKind::write, 4, "a");
   const std::string second = name(NodeKind::read, 4, "b");

@@ -14,6 +14,8 @@
 namespace zkrecipes::connection {
 
 /// A server played by the test: keeps each request until the test answers it, and each pause until the test ends it.
+/// Answers come on connection 1, after reconnect() on the next one; a request that asked for an earlier connection can
+/// then only be lost.
 class ScriptedSender final : public RequestSender {
  public:
   void send(const SessionPtr& session, Request request, ReplyHandler done) override {
@@ -42,6 +44,9 @@ class ScriptedSender final : public RequestSender {
     sent_.pop_front();
     EXPECT_EQ(first.request.kind, kind);
     EXPECT_FALSE(first.repeated && reply.status == Status::connection_loss) << "the sender itself repeats this one";
+    const bool connection_over = first.request.connection != 0 && first.request.connection != connection_;
+    EXPECT_FALSE(connection_over && reply.status != Status::connection_loss) << "it can only be lost";
+    if (reply.status != Status::connection_loss) reply.connection = connection_;
     first.done(std::move(reply));
     return first.request;
   }
@@ -73,6 +78,10 @@ class ScriptedSender final : public RequestSender {
     return answer(kind, std::move(reply));
   }
 
+  /// What is answered from now on is answered by another server.
+  void reconnect() { ++connection_; }
+  std::uint64_t connection() const { return connection_; }
+
   void end_pause() {
     ASSERT_EQ(pauses_.size(), 1u);
     auto task = std::move(pauses_.front());
@@ -92,6 +101,7 @@ class ScriptedSender final : public RequestSender {
   const SessionPtr session_ =
       std::make_shared<Session>(77, std::chrono::seconds(10), LeaseClock::time_point{}, std::chrono::seconds(1));
   const RetryPolicy policy_;
+  std::uint64_t connection_ = 1;
   std::deque<Sent> sent_;
   std::vector<std::function<void()>> pauses_;
 };

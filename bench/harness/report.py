@@ -85,7 +85,7 @@ def text(document):
     parts = [
         f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, {document['date']}; "
         f"{document['rounds']} rounds; load before {machine['load_before']:.1f}, after {machine['load_after']:.1f}"
-        + (" (BUSY: other programs were running, absolute times mean little)" if machine["busy"] else "") + "\n",
+        + (" (BUSY: load above a quarter of the cores, absolute times mean little)" if machine["busy"] else "") + "\n",
         "Medians over the rounds, (lowest..highest). Ratios are medians of the rounds' ratios.\n",
     ]
     for mode, by_workload in document["results"].items():

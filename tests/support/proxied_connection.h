@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// GCC's ThreadSanitizer does not know fences, and Asio needs none here: its queue's mutex orders what handlers do.
-#if defined(__SANITIZE_THREAD__) && !defined(BOOST_ASIO_DISABLE_FENCED_BLOCK)
-#define BOOST_ASIO_DISABLE_FENCED_BLOCK
-#endif
-
 #include <boost/asio.hpp>
 #include <chrono>
 #include <deque>

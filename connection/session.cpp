@@ -57,7 +57,9 @@ void Lease::end(Clock::time_point now) noexcept {
   std::int64_t state = state_.load();
   while (!over(state)) {
     const std::int64_t at = std::min(deadline_of(state), ticks(now));
-    if (state_.compare_exchange_weak(state, encode(at, true))) return;
+    if (!state_.compare_exchange_weak(state, encode(at, true))) continue;
+    if (at < deadline_of(state)) cut_short_.store(true);
+    return;
   }
 }
 

@@ -27,8 +27,11 @@ class Lease {
   Clock::time_point valid_until() const noexcept;
   void end(Clock::time_point now) noexcept;
   bool ended() const noexcept;
+  /// Ended, and not by end() ahead of the deadline.
+  bool ran_out() const noexcept { return ended() && !cut_short_.load(); }
 
  private:
+  std::atomic<bool> cut_short_{false};
   const Clock::duration length_;
   // A deadline in ticks of Clock; shifted left by one, the lowest bit says "over".
   mutable std::atomic<std::int64_t> state_;

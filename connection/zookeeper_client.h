@@ -31,7 +31,7 @@ namespace zkrecipes::connection {
 ///
 /// Threads: requests are issued on the caller's thread and completed on the C client's completion thread. The loop
 /// thread does what time brings (leases, heartbeats, retries) and completes what never reached the server. Names are
-/// resolved and handles closed on threads of their own, since both may block. User callbacks have theirs.
+/// resolved and handles closed on threads of their own, since both may block. User callbacks have two.
 class ZookeeperClient final : public Client,
                               public RequestSender,
                               public HandleListener,
@@ -50,6 +50,7 @@ class ZookeeperClient final : public Client,
 
   // Client
   SessionPtr current_session() const override;
+  bool is_connected() const noexcept override { return state_.load() == ConnectionState::connected; }
   void await_session(SessionHandler done) override;
   void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) override;
   void remove(const SessionPtr& session, const std::string& path, const std::string& guid_in_data,
@@ -71,6 +72,7 @@ class ZookeeperClient final : public Client,
   void unprobe(ProbeId probe) override;
   void run_at(Clock::time_point time, std::function<void()> task) override;
   TaskThread& callbacks() override { return callbacks_; }
+  TaskThread& notices() override { return notices_; }
   const std::string& identity() const override { return options_.identity; }
   void check_usable() const override;
   void check_may_block() const override;
@@ -135,6 +137,7 @@ class ZookeeperClient final : public Client,
   Clock::time_point next_tick(Clock::time_point now) const;
   void schedule_tick(Clock::time_point time);
 
+  bool on_callback_thread() const noexcept;
   void await_last_answers();
   void remove_borrowed_nodes();
   bool issue_unchecked(Request request, ReplyHandler done);
@@ -179,6 +182,7 @@ class ZookeeperClient final : public Client,
   std::mutex close_mutex_;  // close() by several threads: each returns when it is done
 
   TaskThread callbacks_{"zkr-callback"};
+  TaskThread notices_{"zkr-notice"};
   TaskThread resolver_{"zkr-resolver"};
   TaskThread closer_{"zkr-closer"};
   TaskThread loop_{"zkr-loop"};

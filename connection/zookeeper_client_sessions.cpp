@@ -98,7 +98,7 @@ void ZookeeperClient::publish(Outbox& outbox) {
       LOG(WARNING) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
     else
       VLOG(1) << "zkrecipes: connection to " << options_.servers << " is " << to_string(state);
-    callbacks_.post(
+    notices_.post(
         [self = shared_from_this(), state, number = ++state_number_] { self->state_changed_(state, number); });
   }
   if (!changes.empty()) {

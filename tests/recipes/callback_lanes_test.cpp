@@ -35,6 +35,7 @@ TEST_F(CallbackLanesTest, ASlowOnReady_DelaysNeitherOnLostNorStates) {
   EXPECT_TRUE(late.wait()) << "a subscription to a lost hold, too";
   EXPECT_FALSE(gate.passed());
   gate.open();
+  connection.close();  // waits for the callbacks, which use what is here
 }
 
 TEST_F(CallbackLanesTest, ASlowOnLost_DoesNotDelayOnReady) {
@@ -51,6 +52,7 @@ TEST_F(CallbackLanesTest, ASlowOnLost_DoesNotDelayOnReady) {
   EXPECT_TRUE(ready.wait());
   EXPECT_FALSE(gate.passed());
   gate.open();
+  connection.close();  // waits for the callbacks, which use what is here
 }
 
 TEST_F(CallbackLanesTest, BlockingCallsInOnLostAndOnStateChange_AreRefused) {
@@ -68,6 +70,7 @@ TEST_F(CallbackLanesTest, BlockingCallsInOnLostAndOnStateChange_AreRefused) {
   const Subscription states = connection.on_state_change([&](ConnectionState) { try_all(); });
   expire_session(connection);
   EXPECT_TRUE(refused.wait(3));
+  connection.close();  // waits for the callbacks, which use what is here
 }
 
 TEST_F(CallbackLanesTest, TheDestructor_WaitsForACallbackThatHasClosedTheConnection) {
@@ -132,6 +135,7 @@ TEST_F(CallbackLanesTest, CloseInsideACallback_WaitsForNoOtherCallback) {
   EXPECT_TRUE(closed.wait());
   EXPECT_FALSE(gate.passed());
   gate.open();
+  connection.close();  // waits for the callbacks, which use what is here
 }
 
 TEST_F(CallbackLanesTest, OnReadyAfterTheClose_IsStillCalled) {

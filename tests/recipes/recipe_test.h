@@ -143,9 +143,10 @@ class Gate {
   ~Gate() { open(); }
   /// Waits until somebody opens it.
   void pass() const {
-    state_->reached = true;
-    wait_for([&] { return state_->open.load(); });
-    state_->passed = true;
+    const auto state = state_;  // the gate may be destroyed as soon as it is open
+    state->reached = true;
+    wait_for([&] { return state->open.load(); });
+    state->passed = true;
   }
   void open() { state_->open = true; }
   bool wait_until_reached() const {

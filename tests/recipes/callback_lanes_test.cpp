@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which callbacks wait for each other, and what close() and the destructor of a connection promise about them.
 #include <gmock/gmock.h>
+#include <mutex>
 
 #include "tests/recipes/recipe_test.h"
 
@@ -57,10 +58,14 @@ TEST_F(CallbackLanesTest, ASlowOnLost_DoesNotDelayOnReady) {
 
 TEST_F(CallbackLanesTest, BlockingCallsInOnLostAndOnStateChange_AreRefused) {
   Connection& connection = connect();
-  FairMutex mutex(connection, kPath), other(connection, "/other");
-  const Hold hold = mutex.acquire();
+  FairMutex held(connection, kPath), other(connection, "/other");
+  const Hold hold = held.acquire();
   CallCount refused;
+  std::mutex mutex;
+  bool closing = false;  // then the calls are refused for that
   const auto try_all = [&] {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (closing) return;
     EXPECT_THROW(static_cast<void>(other.acquire()), std::logic_error);
     EXPECT_THROW(static_cast<void>(other.try_acquire()), std::logic_error);
     EXPECT_THROW(static_cast<void>(connection.wait_until_connected(1s)), std::logic_error);
@@ -70,6 +75,10 @@ TEST_F(CallbackLanesTest, BlockingCallsInOnLostAndOnStateChange_AreRefused) {
   const Subscription states = connection.on_state_change([&](ConnectionState) { try_all(); });
   expire_session(connection);
   EXPECT_TRUE(refused.wait(3));
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    closing = true;
+  }
   connection.close();  // waits for the callbacks, which use what is here
 }
 

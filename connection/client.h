@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "connection/guarded_call.h"
 #include "connection/guid.h"
 #include "connection/node_path.h"
 #include "connection/requests.h"
@@ -55,6 +56,8 @@ class Client {
 
   /// Null while there is none.
   virtual SessionPtr current_session() const = 0;
+  /// Whether requests pass now. Cheap.
+  virtual bool is_connected() const noexcept = 0;
   using SessionHandler = std::function<void(Status, SessionPtr)>;
   /// Completes with ok and a session, or closed.
   virtual AwaitId await_session(SessionHandler done) = 0;
@@ -100,13 +103,17 @@ class Client {
   /// no_node when it is not.
   virtual void prove(const SessionPtr& session, const std::string& node, std::function<void(Status)> done) = 0;
 
-  /// The thread of user callbacks.
-  virtual TaskThread& callbacks() = 0;
+  /// Runs on a thread of the library, for short work; dropped when the connection is destroyed.
+  virtual void run_at(Clock::time_point time, std::function<void()> task) = 0;
+  // Two threads for user callbacks, so that a slow on_ready() cannot delay the news of a lost hold. Both take tasks
+  // after the close, too; the tasks keep the client alive until they have run.
+  virtual TaskThread& callbacks() = 0;  ///< on_ready() and on_revoke
+  virtual TaskThread& notices() = 0;    ///< lost holds and connection states
   virtual const std::string& identity() const = 0;
 
   /// Throws if the caller may not begin anything: closed (ConnectionClosed, NotAuthorized), in the child of a fork.
   virtual void check_usable() const = 0;
-  /// Also throws std::logic_error on the callback thread.
+  /// Also throws std::logic_error on the threads of user callbacks.
   virtual void check_may_block() const = 0;
   /// The exception for Status::closed.
   virtual std::exception_ptr closed_error() const = 0;

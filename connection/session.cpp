@@ -70,7 +70,10 @@ void Lease::end(Time now) noexcept {
   std::int64_t state = state_.load();
   while (!over(state)) {
     const std::int64_t proved = std::min(proved_of(state), ticks(now) - length_.load());
-    if (state_.compare_exchange_weak(state, encode(proved, true))) return;
+    const bool early = proved < proved_of(state);
+    if (!state_.compare_exchange_weak(state, encode(proved, true))) continue;
+    if (early) cut_short_.store(true);
+    return;
   }
 }
 

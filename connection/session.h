@@ -38,8 +38,11 @@ class Lease {
   Time proved_at() const noexcept;
   void end(Time now) noexcept;
   bool ended() const noexcept;
+  /// Ended, and not by end() ahead of the deadline.
+  bool ran_out() const noexcept { return ended() && !cut_short_.load(); }
 
  private:
+  std::atomic<bool> cut_short_{false};
   std::atomic<std::int64_t> length_;  // in ticks of LeaseClock; only becomes shorter
   // The time of the newest proof in ticks of LeaseClock, shifted left by one; the lowest bit says "over".
   mutable std::atomic<std::int64_t> state_;

@@ -3,8 +3,6 @@
 
 #include <condition_variable>
 #include <deque>
-#include <exception>
-#include <glog/logging.h>
 #include <map>
 #include <mutex>
 #include <pthread.h>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "connection/fork_guard.h"
+#include "connection/guarded_call.h"
 
 namespace zkrecipes::connection {
 
@@ -20,9 +19,10 @@ thread_local const void* current = nullptr;  // whose thread this is
 }
 
 struct TaskThread::Shared {
-  explicit Shared(std::string thread_name) : name(std::move(thread_name)) {}
+  explicit Shared(std::string thread_name) : name(std::move(thread_name)), name_of_tasks("a task on thread " + name) {}
 
   const std::string name;
+  const std::string name_of_tasks;  // in the log
   const ForkGuard fork_guard;
   std::mutex mutex;
   std::condition_variable wake;
@@ -31,8 +31,10 @@ struct TaskThread::Shared {
   std::multimap<Clock::time_point, std::function<void()>> timed;
   std::thread thread;
   std::condition_variable idle;
+  bool alive = false;    // a thread looks after the tasks
   bool running = false;  // a task, now
   bool draining = false;
+  bool finishing = false;  // the thread ends when it has nothing to do
   bool stopping = false;
 };
 
@@ -51,10 +53,11 @@ void TaskThread::post(std::function<void()> task) {
   std::lock_guard<std::mutex> lock(shared_->mutex);
   if (shared_->stopping) return;
   shared_->tasks.push_back(std::move(task));
-  if (!shared_->thread.joinable())
-    shared_->thread = std::thread([shared = shared_] { run(shared); });
-  else
-    shared_->wake.notify_one();
+  if (shared_->alive) return shared_->wake.notify_one();
+  // One that has ended by itself is past its last task and is not waited for.
+  if (shared_->thread.joinable()) shared_->thread.detach();
+  shared_->thread = std::thread([shared = shared_] { run(shared); });
+  shared_->alive = true;
 }
 
 void TaskThread::post_at(Clock::time_point time, std::function<void()> task) {
@@ -74,9 +77,32 @@ void TaskThread::drain() {
   shared_->draining = true;
   shared_->wake.notify_one();
   shared_->idle.wait(lock, [this] {
-    return (shared_->tasks.empty() && shared_->timed.empty() && !shared_->running) || !shared_->thread.joinable();
+    return (shared_->tasks.empty() && shared_->timed.empty() && !shared_->running) || !shared_->alive;
   });
   shared_->draining = false;
+}
+
+void TaskThread::finish_soon() {
+  std::lock_guard<std::mutex> lock(shared_->mutex);
+  shared_->finishing = true;
+  shared_->wake.notify_one();
+}
+
+void TaskThread::finish() {
+  finish_soon();
+  if (on_this_thread()) return;
+  std::thread thread;
+  {
+    std::unique_lock<std::mutex> lock(shared_->mutex);
+    shared_->idle.wait(lock, [this] { return !shared_->alive; });
+    thread = std::move(shared_->thread);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+bool TaskThread::has_thread() const {
+  std::lock_guard<std::mutex> lock(shared_->mutex);
+  return shared_->alive;
 }
 
 void TaskThread::stop(Rest rest) {
@@ -111,26 +137,22 @@ void TaskThread::run(const std::shared_ptr<Shared>& shared) {
       shared->tasks.pop_front();
       shared->running = true;
       lock.unlock();
-      try {
-        task();
-      } catch (const std::exception& error) {
-        LOG(ERROR) << "zkrecipes: a task on thread " << shared->name << " threw: " << error.what();
-      } catch (...) {
-        LOG(ERROR) << "zkrecipes: a task on thread " << shared->name << " threw";
-      }
+      call_guarded(shared->name_of_tasks.c_str(), task);
       task = nullptr;  // destroyed without the lock: it may own the last reference to something that posts
       lock.lock();
       shared->running = false;
       continue;
     }
     shared->idle.notify_all();
-    if (shared->stopping) break;
+    if (shared->stopping || (shared->finishing && shared->timed.empty())) break;
     if (shared->timed.empty())
       shared->wake.wait(lock);
     else
       shared->wake.wait_until(lock, shared->timed.begin()->first);
   }
   auto timers = std::move(shared->timed);
+  shared->alive = false;
+  shared->idle.notify_all();
   lock.unlock();
 }
 

@@ -26,6 +26,14 @@ class TaskThread {
   /// thread itself.
   void drain();
 
+  /// Runs all that is there and ends the thread when nothing is left. Waits for that, unless on the thread itself. Not
+  /// final: a later post starts a thread again, which ends as soon as it has nothing left to do.
+  void finish();
+  /// The same without waiting.
+  void finish_soon();
+  /// False when nothing runs, and nothing will run until the next post.
+  bool has_thread() const;
+
   enum class Rest { run, drop, abandon };
   /// Runs or drops what was posted before, drops timed tasks, and ends the thread. Later posts are dropped.
   /// `abandon` drops, and does not wait for a task that is running; nor does any stop() on the thread itself.

@@ -10,6 +10,7 @@
 #include "connection/node_path.h"
 #include "connection/node_remover.h"
 #include "connection/protected_create.h"
+#include "zkrecipes/deadline.h"
 
 namespace zkrecipes::connection {
 
@@ -73,12 +74,20 @@ bool ZookeeperClient::wait_until_connected(std::chrono::milliseconds timeout) {
   if (timeout < std::chrono::milliseconds::zero())
     throw std::invalid_argument("zkrecipes: wait_until_connected: the timeout is negative");
   check_may_block();
-  const auto deadline = boost::chrono::steady_clock::now() + boost::chrono::milliseconds(timeout.count());
-  boost::unique_lock<boost::mutex> lock(wait_mutex_);
-  wait_changed_.wait_until(lock, deadline, [this] {
+  const auto decided = [this] {
     const ConnectionState state = state_.load();
     return state == ConnectionState::connected || state == ConnectionState::closed;
-  });
+  };
+  const auto deadline = deadline_after(timeout);
+  boost::unique_lock<boost::mutex> lock(wait_mutex_);
+  if (deadline == Clock::time_point::max()) {
+    wait_changed_.wait(lock, decided);
+  } else {
+    // Both clocks are the system's monotonic one.
+    const boost::chrono::nanoseconds since_epoch(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count());
+    wait_changed_.wait_until(lock, boost::chrono::steady_clock::time_point(since_epoch), decided);
+  }
   lock.unlock();  // the reason is guarded by the other mutex, which comes first
   if (state_.load() == ConnectionState::closed) std::rethrow_exception(closed_error());
   return state_.load() == ConnectionState::connected;
@@ -93,23 +102,17 @@ Subscription ZookeeperClient::on_state_change(std::function<void(ConnectionState
   }
   return state_changed_.connect([callback = std::move(callback), known](ConnectionState state, std::uint64_t number) {
     if (number <= known) return;  // entered before the call and only now reported
-    // Caught here, so that one callback cannot keep the news from the others.
-    try {
-      callback(state);
-    } catch (const std::exception& error) {
-      LOG(ERROR) << "zkrecipes: a callback of on_state_change threw: " << error.what();
-    } catch (...) {
-      LOG(ERROR) << "zkrecipes: a callback of on_state_change threw";
-    }
+    call_guarded("a callback of on_state_change", [&] { callback(state); });
   });
 }
 
 void ZookeeperClient::close() noexcept {
+  const bool in_callback = on_callback_thread();
   std::unique_lock<std::mutex> closing(close_mutex_, std::defer_lock);
-  if (!callbacks_.on_this_thread())
+  if (!in_callback)
     closing.lock();
   else if (!closing.try_lock())
-    return;  // who closes already waits for this very callback
+    return;  // whoever is closing may be waiting for this very callback
   Outbox outbox;
   std::vector<HandlePtr> handles;
   bool unanswered = false;
@@ -135,10 +138,24 @@ void ZookeeperClient::close() noexcept {
   resolver_.stop(TaskThread::Rest::abandon);  // a look-up may take as long as it likes
   ender_.stop(TaskThread::Rest::run);
   dropper_.stop(TaskThread::Rest::run);
-  // What waited for a pause to end sees the close now, and whoever is to be told of it is told before this returns
-  // (unless the caller is a callback itself). The loop stays: locks that live on still get their answers from it.
+  // What waited for a pause to end sees the close now, and every callback that follows from it has run before this
+  // returns. The loop stays: locks that live on still get their answers from it.
   loop_.drain();
-  callbacks_.stop(TaskThread::Rest::run);
+  if (in_callback) {
+    // A callback that waits for callbacks could wait for itself.
+    callbacks_.finish_soon();
+    notices_.finish_soon();
+    return;
+  }
+  // A callback of one thread may register one that runs on the other.
+  do {
+    callbacks_.finish();
+    notices_.finish();
+  } while (callbacks_.has_thread());
+}
+
+bool ZookeeperClient::on_callback_thread() const noexcept {
+  return callbacks_.on_this_thread() || notices_.on_this_thread();
 }
 
 // ---- Client: sessions ----
@@ -326,9 +343,10 @@ void ZookeeperClient::check_may_block() const {
     throw std::logic_error(
         "zkrecipes: a blocking call inside a callback of the program's own ZooKeeper handle would wait for itself: the "
         "answers come on this very thread; use the asynchronous call or another thread");
-  if (callbacks_.on_this_thread())
+  if (on_callback_thread())
     throw std::logic_error(
-        "zkrecipes: a blocking call on the callback thread would wait for itself; use the asynchronous call or "
+        "zkrecipes: a blocking call inside a callback would hold up the callbacks it may wait for; use the "
+        "asynchronous call or "
         "another thread");
 }
 

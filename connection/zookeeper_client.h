@@ -33,7 +33,7 @@ namespace zkrecipes::connection {
 /// Threads: requests are issued on the caller's thread and completed on the C client's completion thread. The loop
 /// thread does what time brings (leases, heartbeats, attempts to connect, retries) and completes what never reached the
 /// server. Names are resolved and handles closed on threads of their own, since both may block. User callbacks have
-/// theirs.
+/// two.
 ///
 /// Servers: each handle knows one server. When that disconnects us or falls silent, a new handle continues the session
 /// at the next one (ServerRotation). The C client's own reconnect would come too late for the lease, skips servers, and
@@ -56,6 +56,7 @@ class ZookeeperClient final : public Client,
 
   // Client
   SessionPtr current_session() const override;
+  bool is_connected() const noexcept override { return state_.load() == ConnectionState::connected; }
   AwaitId await_session(SessionHandler done) override;
   void cancel_await(AwaitId id) override;
   void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) override;
@@ -76,7 +77,9 @@ class ZookeeperClient final : public Client,
                 std::function<void()> gone) override;
   void unprobe(ProbeId probe) override;
   void prove(const SessionPtr& session, const std::string& node, std::function<void(Status)> done) override;
+  void run_at(Clock::time_point time, std::function<void()> task) override { loop_.post_at(time, std::move(task)); }
   TaskThread& callbacks() override { return callbacks_; }
+  TaskThread& notices() override { return notices_; }
   const std::string& identity() const override { return options_.identity; }
   void check_usable() const override;
   void check_may_block() const override;
@@ -166,6 +169,7 @@ class ZookeeperClient final : public Client,
   Time next_tick(Time now) const;
   void schedule_tick(Time time);
 
+  bool on_callback_thread() const noexcept;
   void await_last_answers();
   void remove_borrowed_nodes();
   bool issue_unchecked(Request request, ReplyHandler done);
@@ -233,6 +237,7 @@ class ZookeeperClient final : public Client,
   std::mutex close_mutex_;  // close() by several threads: each returns when it is done
 
   TaskThread callbacks_{"zkr-callback"};
+  TaskThread notices_{"zkr-notice"};
   TaskThread resolver_{"zkr-resolver"};
   TaskThread ender_{"zkr-ender"};      // ends sessions, which may take seconds
   TaskThread dropper_{"zkr-dropper"};  // closes handles that are disconnected, which must not wait

@@ -178,7 +178,7 @@ void ZookeeperClient::publish(Outbox& outbox) {
   for (const ConnectionState state : changes) {
     const ConnectionState before = state_.exchange(state);
     log_state(before, state, now);
-    callbacks_.post(
+    notices_.post(
         [self = shared_from_this(), state, number = ++state_number_] { self->state_changed_(state, number); });
   }
   if (!changes.empty()) {

@@ -2,13 +2,17 @@
 #include "recipes/acquisition.h"
 
 #include <boost/thread/exceptions.hpp>
-#include <boost/thread/thread_only.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "zkrecipes/pending_hold.h"
 
 namespace zkrecipes::recipes {
+
+namespace {
+// How often a try looks whether the connection is still there.
+constexpr std::chrono::milliseconds kConnectionCheck{20};
+}  // namespace
 
 Acquisition::Acquisition(std::shared_ptr<connection::Client> client, std::shared_ptr<Ticket> ticket, std::string path)
     : client_(std::move(client)), ticket_(std::move(ticket)), path_(std::move(path)) {}
@@ -22,7 +26,7 @@ void Acquisition::start() {
 }
 
 void Acquisition::finish(Outcome outcome) {
-  boost::unique_lock<boost::mutex> lock(mutex_);
+  Lock lock(mutex_);
   if (state_ != State::waiting) {
     // Cancelled at the last moment.
     lock.unlock();
@@ -31,8 +35,8 @@ void Acquisition::finish(Outcome outcome) {
   }
   state_ = State::ready;
   outcome_ = std::move(outcome);
-  if (on_ready_) client_->callbacks().post(std::exchange(on_ready_, nullptr));
-  lock.unlock();  // so that who waits need not wait for it again
+  post_callback();
+  lock.unlock();  // before notifying, so that the woken thread does not block on mutex_
   changed_.notify_all();
 }
 
@@ -42,39 +46,98 @@ bool Acquisition::ready() const {
   return state_ == State::ready;
 }
 
+// ---- The callback ----
+
 void Acquisition::on_ready(std::function<void()> callback) {
-  boost::lock_guard<boost::mutex> lock(mutex_);
-  if (state_ == State::waiting)
-    on_ready_ = std::move(callback);
-  else if (callback)
-    client_->callbacks().post(std::move(callback));
+  std::function<void()> replaced;  // destroyed without the mutex
+  Lock lock(mutex_);
+  replaced = std::exchange(on_ready_, std::move(callback));
+  if (state_ != State::waiting) post_callback();
 }
 
-std::optional<Hold> Acquisition::wait_until(Clock::time_point deadline) {
-  boost::unique_lock<boost::mutex> lock(mutex_);
+/// The mutex is held. The task takes the callback only when it runs, so until then the callback can be replaced or
+/// dropped.
+void Acquisition::post_callback() {
+  if (!on_ready_ || callbacks_posted_ > 0) return;
+  ++callbacks_posted_;
+  client_->callbacks().post([self = shared_from_this()] { self->run_callback(); });
+}
+
+void Acquisition::run_callback() {
+  std::function<void()> callback;
+  {
+    Lock lock(mutex_);
+    --callbacks_posted_;
+    callback = std::exchange(on_ready_, nullptr);
+    if (!callback) return;
+    callback_runs_on_ = boost::this_thread::get_id();
+  }
+  connection::call_guarded("a callback of on_ready", callback);
+  callback = nullptr;  // before anybody is told that it has ended: it may own what drop() is about to outlive
+  Lock lock(mutex_);
+  callback_runs_on_ = {};
+  lock.unlock();
+  changed_.notify_all();
+}
+
+void Acquisition::drop() noexcept {
+  if (client_->in_forked_child()) return;
+  std::function<void()> dropped;  // destroyed without the mutex
+  {
+    Lock lock(mutex_);
+    dropped = std::exchange(on_ready_, nullptr);
+  }
+  dropped = nullptr;
+  cancel();
+  const boost::this_thread::disable_interruption uninterrupted;
+  Lock lock(mutex_);
+  if (callback_runs_on_ == boost::this_thread::get_id()) return;
+  changed_.wait(lock, [this] { return callback_runs_on_ == boost::thread::id(); });
+}
+
+// ---- Waiting ----
+
+/// Whether the outcome was decided in time; an interruption cancels.
+bool Acquisition::wait_until(Lock& lock, Clock::time_point deadline) {
   const auto decided = [this] { return state_ != State::waiting; };
   try {
     if (deadline == Clock::time_point::max()) {
       changed_.wait(lock, decided);
-    } else {
-      // Both clocks are the system's monotonic one.
-      const boost::chrono::nanoseconds since_epoch(
-          std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count());
-      changed_.wait_until(lock, boost::chrono::steady_clock::time_point(since_epoch), decided);
+      return true;
     }
+    // Both clocks are the system's monotonic one.
+    const boost::chrono::nanoseconds since_epoch(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count());
+    return changed_.wait_until(lock, boost::chrono::steady_clock::time_point(since_epoch), decided);
   } catch (const boost::thread_interrupted&) {
     if (lock.owns_lock()) lock.unlock();
     cancel();
     throw;
   }
-  if (!decided()) {
-    lock.unlock();
-    if (ticket_->leave()) return std::nullopt;
-    // Decided this very moment; what it is comes at once.
-    boost::this_thread::disable_interruption uninterrupted;
-    lock.lock();
-    changed_.wait(lock, decided);
-  }
+}
+
+std::optional<Hold> Acquisition::wait_until(Clock::time_point deadline) {
+  Lock lock(mutex_);
+  if (!wait_until(lock, deadline)) return leave(lock);
+  return take();
+}
+
+std::optional<Hold> Acquisition::wait_while_connected() {
+  Lock lock(mutex_);
+  // The outcome usually takes a round trip or two; only a call that takes longer looks at the connection.
+  while (!wait_until(lock, Clock::now() + kConnectionCheck))
+    if (!client_->is_connected()) return leave(lock);
+  return take();
+}
+
+/// Nothing, unless the outcome was decided meanwhile.
+std::optional<Hold> Acquisition::leave(Lock& lock) {
+  lock.unlock();
+  if (ticket_->leave()) return std::nullopt;
+  // The outcome was decided concurrently; wait for it, it is already being delivered.
+  const boost::this_thread::disable_interruption uninterrupted;
+  lock.lock();
+  changed_.wait(lock, [this] { return state_ != State::waiting; });
   return take();
 }
 
@@ -108,7 +171,7 @@ void Acquisition::cancel() noexcept {
     unwanted = std::exchange(outcome_.held, nullptr);
     outcome_.error = std::make_exception_ptr(Cancelled("lock " + path_ + ": the pending acquire was cancelled"));
     changed_.notify_all();
-    if (was_waiting && on_ready_) client_->callbacks().post(std::exchange(on_ready_, nullptr));
+    if (was_waiting) post_callback();
   }
   if (unwanted) unwanted->release_in_background();
 }
@@ -123,14 +186,14 @@ PendingHold::PendingHold(std::shared_ptr<recipes::Acquisition> acquisition) noex
     : acquisition_(std::move(acquisition)) {}
 
 PendingHold::~PendingHold() {
-  if (acquisition_) acquisition_->cancel();
+  if (acquisition_) acquisition_->drop();
 }
 
 PendingHold::PendingHold(PendingHold&&) noexcept = default;
 
 PendingHold& PendingHold::operator=(PendingHold&& other) noexcept {
   if (this == &other) return *this;
-  if (acquisition_) acquisition_->cancel();
+  if (acquisition_) acquisition_->drop();
   acquisition_ = std::move(other.acquisition_);
   return *this;
 }

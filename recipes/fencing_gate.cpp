@@ -5,7 +5,7 @@ namespace zkrecipes {
 
 bool FencingGate::admit(FencingToken token) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (token < highest_) return false;
+  if (token == FencingToken{} || token < highest_) return false;
   highest_ = token;
   return true;
 }

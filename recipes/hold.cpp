@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/hold.h"
 
+#include <algorithm>
 #include <glog/logging.h>
 #include <stdexcept>
 #include <utility>
@@ -15,6 +16,22 @@ using connection::Reply;
 using connection::Status;
 using connection::WatchEvent;
 
+namespace {
+
+const char* to_string(LossReason reason) {
+  switch (reason) {
+    case LossReason::session_over:
+      return "its session is over";
+    case LossReason::lease_ran_out:
+      return "its lease ran out before the server answered";
+    case LossReason::node_deleted:
+      return "somebody has deleted its node";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
 HeldNode::HeldNode(Grant grant) : grant_(std::move(grant)) {}
 
 std::shared_ptr<HeldNode> HeldNode::make(Grant grant) {
@@ -28,13 +45,18 @@ HeldNode::~HeldNode() {
 }
 
 void HeldNode::watch_over() {
-  const auto lost = [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->lose();
+  const auto over = [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->lose(self->grant_.session->lease().ran_out() ? LossReason::lease_ran_out : LossReason::session_over);
+  };
+  const auto gone = [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->lose(LossReason::node_deleted);
   };
   // Not under the mutex: a session that is over already calls back at once.
-  const auto listener = grant_.session->on_over(lost);
+  const auto listener = grant_.session->on_over(over);
   // Where the name is not unique the czxid tells our node from the next holder's.
-  const auto probe = grant_.client->probe(grant_.session, grant_.node, grant_.role, grant_.shared_czxid, lost);
+  const auto probe = grant_.client->probe(grant_.session, grant_.node, grant_.role, grant_.shared_czxid, gone);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     session_listener_ = listener;
@@ -84,54 +106,58 @@ void HeldNode::stop_watching() {
 }
 
 bool HeldNode::is_valid() const noexcept {
-  return !released_.load() && !lost_.load() && !grant_.client->in_forked_child() &&
+  return !released() && !lost() && !grant_.client->in_forked_child() &&
          grant_.session->lease().is_valid(connection::LeaseClock::now());
 }
 
 Clock::time_point HeldNode::valid_until() const noexcept {
-  const auto until = connection::to_public(grant_.session->lease().valid_until());
-  return lost_.load() ? std::min(until, lost_at_.load()) : until;
+  return std::min({connection::to_public(grant_.session->lease().valid_until()), lost_at_.load(), released_at_.load()});
 }
 
 Subscription HeldNode::on_lost(std::function<void()> callback) {
   if (!callback) throw std::invalid_argument("zkrecipes: on_lost: the callback is empty");
-  // Caught here, so that one callback cannot keep the news from the others.
+  // Guarded each, so that one callback cannot keep the news from the others.
   const auto guarded = [callback = std::move(callback)] {
-    try {
-      callback();
-    } catch (const std::exception& error) {
-      LOG(ERROR) << "zkrecipes: a callback of on_lost threw: " << error.what();
-    } catch (...) {
-      LOG(ERROR) << "zkrecipes: a callback of on_lost threw";
-    }
+    connection::call_guarded("a callback of on_lost", callback);
   };
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!lost_.load()) {
+  if (!lost()) {
     if (!signal_) signal_ = std::make_unique<Signal>();
     return signal_->connect(guarded);
   }
   const auto late = std::make_shared<Signal>();
   auto subscription = late->connect(guarded);
-  grant_.client->callbacks().post([late] { (*late)(); });
+  grant_.client->notices().post([self = shared_from_this(), late] { (*late)(); });
   return subscription;
 }
 
-void HeldNode::lose() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (released_.load() || lost_.load()) return;
-  lost_at_.store(Clock::now());
-  lost_.store(true);
-  if (signal_) grant_.client->callbacks().post([self = shared_from_this()] { (*self->signal_)(); });
+void HeldNode::lose(LossReason reason) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (released() || lost()) return;
+    lost_at_.store(Clock::now());
+  }
+  if (grant_.role == connection::NodeRole::holds)
+    LOG(WARNING) << "zkrecipes: hold lost: node " << grant_.node << ", token " << grant_.token << ": "
+                 << to_string(reason);
+  // Nobody joins the signal of a lost hold, so it needs no mutex any more.
+  if (signal_) grant_.client->notices().post([self = shared_from_this()] { (*self->signal_)(); });
 }
 
 /// A lost node is gone. Where its name was not unique, the next holder's may stand in its place and is not ours to
 /// remove.
 bool HeldNode::place_is_anothers() const noexcept {
-  return lost_.load() && grant_.shared_czxid != 0;
+  return lost() && grant_.shared_czxid != 0;
+}
+
+/// False when somebody has released it before.
+bool HeldNode::begin_release() noexcept {
+  auto never = kNever;
+  return released_at_.compare_exchange_strong(never, Clock::now());
 }
 
 void HeldNode::release_in_background() noexcept {
-  if (grant_.client->in_forked_child() || released_.exchange(true)) return;
+  if (grant_.client->in_forked_child() || !begin_release()) return;
   stop_watching();
   if (place_is_anothers()) return;
   grant_.client->remove(grant_.session, grant_.node, grant_.shared_czxid, nullptr);
@@ -139,7 +165,7 @@ void HeldNode::release_in_background() noexcept {
 
 void HeldNode::release_confirmed() {
   grant_.client->check_may_block();
-  if (released_.exchange(true)) return;
+  if (!begin_release()) return;
   stop_watching();
   if (place_is_anothers())
     throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
@@ -148,8 +174,7 @@ void HeldNode::release_confirmed() {
                         [call](Status status) { call.deliver(status); });
   const Status status = call.wait();
   if (status != Status::ok) std::rethrow_exception(lock_error(status, grant_.node, *grant_.client));
-  if (lost_.load())
-    throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
+  if (lost()) throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
 }
 
 }  // namespace zkrecipes::recipes

@@ -27,6 +27,9 @@ struct Grant {
   std::function<void(const std::string&)> on_revoke;
 };
 
+/// Why a hold was lost, for the log.
+enum class LossReason { session_over, lease_ran_out, node_deleted };
+
 /// The node behind a Hold: it knows whether it is still held. Lost when its session is over or its node is gone;
 /// released once, by whoever asks first. Thread-safe.
 class HeldNode : public std::enable_shared_from_this<HeldNode> {
@@ -36,8 +39,9 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   ~HeldNode();
 
   bool is_valid() const noexcept;
+  /// Not after the loss, nor after the release.
   Clock::time_point valid_until() const noexcept;
-  bool released() const noexcept { return released_.load(); }
+  bool released() const noexcept { return released_at_.load() != kNever; }
   const Grant& grant() const noexcept { return grant_; }
   Subscription on_lost(std::function<void()> callback);
 
@@ -46,8 +50,9 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   /// Waits for the server's word; see Hold::release().
   void release_confirmed();
 
-  /// The node is known to be gone, or the session over.
-  void lose();
+  /// The node is known to be gone, or the session over. The first call for a hold that is not released logs a line
+  /// and notifies the subscribers.
+  void lose(LossReason reason = LossReason::node_deleted);
 
  private:
   using Signal = boost::signals2::signal<void()>;
@@ -57,11 +62,13 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   void watch_for_revocation();
   void stop_watching();
   bool place_is_anothers() const noexcept;
+  bool lost() const noexcept { return lost_at_.load() != kNever; }
+  bool begin_release() noexcept;
 
+  static constexpr Clock::time_point kNever = Clock::time_point::max();
   const Grant grant_;
-  std::atomic<bool> released_{false};
-  std::atomic<bool> lost_{false};
-  std::atomic<Clock::time_point> lost_at_{};
+  std::atomic<Clock::time_point> released_at_{kNever};
+  std::atomic<Clock::time_point> lost_at_{kNever};
 
   std::mutex mutex_;
   std::unique_ptr<Signal> signal_;                        // guarded by mutex_; made when first needed

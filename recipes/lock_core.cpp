@@ -27,10 +27,8 @@ Hold LockCore::acquire() {
 
 std::optional<Hold> LockCore::try_acquire() {
   client_->check_may_block();
-  // An answer that has not come by the end of the lease belongs to a session that is over.
-  const auto session = client_->current_session();
-  if (!session) return std::nullopt;
-  auto hold = begin(Patience::try_once)->wait_until(connection::to_public(session->contact().valid_until()));
+  if (!client_->is_connected()) return std::nullopt;
+  auto hold = begin(Patience::try_once)->wait_while_connected();
   return hold && *hold ? std::move(hold) : std::nullopt;
 }
 

@@ -14,6 +14,11 @@ using connection::Reply;
 using connection::Status;
 using connection::WatchEvent;
 
+namespace {
+// How long a try stands in a line that does not move.
+constexpr std::chrono::seconds kPatienceOfATry{2};
+}  // namespace
+
 SemaphoreTicket::SemaphoreTicket(std::shared_ptr<connection::Client> client, std::shared_ptr<const SemaphoreSpec> spec,
                                  Patience patience)
     : client_(std::move(client)), spec_(std::move(spec)), patience_(patience) {}
@@ -24,7 +29,7 @@ void SemaphoreTicket::join(OutcomeHandler done) {
     done_ = std::move(done);
   }
   if (patience_ == Patience::queue)
-    queue_up();
+    queue_up(Patience::queue);
   else
     look_before_joining();
 }
@@ -35,19 +40,18 @@ void SemaphoreTicket::look_before_joining() {
       Lock lock(self->mutex_);
       if (!self->done_) return;
       ++self->cost_.requests;
-      const bool taken = reply.children.size() >= static_cast<std::size_t>(self->spec_->permits);
-      if (reply.status == Status::session_over || taken) return self->fail(lock, nullptr);
+      if (reply.status == Status::session_over || self->all_taken(reply)) return self->fail(lock, nullptr);
       if (reply.status != Status::ok && reply.status != Status::no_node)
         return self->fail(lock, lock_error(reply.status, self->spec_->path, *self->client_));
     }
-    self->queue_up();
+    self->queue_up(Patience::try_once);
   });
 }
 
 // ---- In line ----
 
-void SemaphoreTicket::queue_up() {
-  const auto ticket = std::make_shared<QueueTicket>(client_, spec_->line, patience_);
+void SemaphoreTicket::queue_up(Patience patience) {
+  const auto ticket = std::make_shared<QueueTicket>(client_, spec_->line, patience);
   {
     Lock lock(mutex_);
     if (!done_) return;
@@ -56,8 +60,59 @@ void SemaphoreTicket::queue_up() {
   ticket->join([self = shared_from_this(), ticket](Outcome outcome) { self->on_turn(ticket, std::move(outcome)); });
 }
 
+/// For a try that has found others in line.
+void SemaphoreTicket::stand_in_busy_line() {
+  Lock lock(mutex_);
+  if (!done_ || turn_) return;
+  ++cost_.requests;
+  const auto event = [self = shared_from_this()](WatchEvent) {
+    {
+      Lock own_lock(self->mutex_);
+      if (!self->done_ || self->turn_) return;
+      self->watch_ = 0;
+      ++self->cost_.wakeups;
+    }
+    self->stand_in_busy_line();
+  };
+  watch_ = client_->watch_children(
+      client_->current_session(), spec_->leases, event,
+      [self = shared_from_this()](const Reply& reply) { self->on_leases_seen_from_the_line(reply); });
+}
+
+void SemaphoreTicket::on_leases_seen_from_the_line(const Reply& reply) {
+  bool joins = false;
+  {
+    Lock lock(mutex_);
+    if (!done_ || turn_) return;
+    if (reply.status == Status::session_over || all_taken(reply)) return fail(lock, nullptr);
+    if (reply.status != Status::ok && reply.status != Status::no_node)
+      return fail(lock, lock_error(reply.status, spec_->path, *client_));
+    ++movements_;
+    joins = !std::exchange(in_busy_line_, true);
+  }
+  expect_progress();
+  if (joins) queue_up(Patience::queue);
+}
+
+/// Each contender ahead adds a lease when it is served. One that is dead, or that counts fewer permits than we do, adds
+/// none, and a try does not wait for it.
+void SemaphoreTicket::expect_progress() {
+  int seen = 0;
+  {
+    Lock lock(mutex_);
+    seen = movements_;
+  }
+  client_->run_at(Clock::now() + kPatienceOfATry, [weak = weak_from_this(), seen] {
+    const auto self = weak.lock();
+    if (!self) return;
+    Lock lock(self->mutex_);
+    if (self->done_ && !self->turn_ && self->movements_ == seen) self->fail(lock, nullptr);
+  });
+}
+
 void SemaphoreTicket::on_turn(const std::shared_ptr<QueueTicket>& ticket, Outcome outcome) {
   Turn turn = std::move(outcome.held);
+  connection::WatchId watch = 0;
   {
     Lock lock(mutex_);
     if (!done_ || ticket_ != ticket) {
@@ -66,13 +121,19 @@ void SemaphoreTicket::on_turn(const std::shared_ptr<QueueTicket>& ticket, Outcom
       return;
     }
     ticket_ = nullptr;
+    if (!turn && !outcome.error && !in_busy_line_) {
+      lock.unlock();
+      return stand_in_busy_line();
+    }
     if (!turn) return fail(lock, std::move(outcome.error));
     const AcquisitionCost& cost = turn->grant().cost;
     cost_.queue_position = std::max(cost_.queue_position, cost.queue_position);
     cost_.wakeups += cost.wakeups;
     cost_.requests += cost.requests;
     turn_ = turn;
+    watch = std::exchange(watch_, 0);
   }
+  if (watch != 0) client_->unwatch(watch);
   const auto listener = turn->grant().session->on_over([weak = weak_from_this(), turn] {
     const auto self = weak.lock();
     if (!self) return;
@@ -205,7 +266,7 @@ void SemaphoreTicket::grant(Lock& lock, const Turn& turn, bool just_proved) {
 void SemaphoreTicket::start_anew(Lock& lock) {
   if (patience_ == Patience::try_once) return fail(lock, nullptr);
   stop(lock);
-  queue_up();
+  queue_up(Patience::queue);
 }
 
 void SemaphoreTicket::fail(Lock& lock, std::exception_ptr error) {

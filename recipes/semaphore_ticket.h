@@ -35,6 +35,10 @@ struct SemaphoreSpec {
 /// "leases", and wait until there are no more leases than permits. The mutex is given back with the outcome. Only the
 /// head of the line watches the leases.
 ///
+/// A ticket that only tries fails when all permits are taken. A line that is not empty does not mean that: contenders
+/// stand there for a moment while they are being served. So the ticket joins the line then, and watches the leases
+/// until its turn: it fails as soon as there are as many leases as permits, or when nothing has moved for a while.
+///
 /// A lost session loses mutex and lease together, so we start anew at the back. Thread-safe; lives as long as its
 /// completions are outstanding.
 class SemaphoreTicket final : public Ticket, public std::enable_shared_from_this<SemaphoreTicket> {
@@ -50,7 +54,10 @@ class SemaphoreTicket final : public Ticket, public std::enable_shared_from_this
   using Turn = std::shared_ptr<HeldNode>;  // the mutex; identifies the attempt that it began
 
   void look_before_joining();
-  void queue_up();
+  void stand_in_busy_line();
+  void on_leases_seen_from_the_line(const connection::Reply& reply);
+  void expect_progress();
+  void queue_up(Patience patience);
   void on_turn(const std::shared_ptr<QueueTicket>& ticket, Outcome outcome);
   void create_lease(const Turn& turn);
   void on_lease_created(const Turn& turn, connection::Status status, connection::CreatedNode lease);
@@ -62,6 +69,9 @@ class SemaphoreTicket final : public Ticket, public std::enable_shared_from_this
   void fail(Lock& lock, std::exception_ptr error);
   void stop(Lock& lock);
   bool is_current(const Turn& turn) const { return done_ && turn_ == turn; }
+  bool all_taken(const connection::Reply& reply) const {
+    return reply.children.size() >= static_cast<std::size_t>(spec_->permits);
+  }
 
   const std::shared_ptr<connection::Client> client_;
   const std::shared_ptr<const SemaphoreSpec> spec_;
@@ -76,7 +86,9 @@ class SemaphoreTicket final : public Ticket, public std::enable_shared_from_this
   connection::Session::ListenerId session_listener_ = 0;
   connection::CreatedNode lease_;  // path empty until created
   bool counted_too_early_ = false;
-  connection::WatchId watch_ = 0;
+  connection::WatchId watch_ = 0;  // on the leases
+  bool in_busy_line_ = false;      // a try, behind others that are being served
+  int movements_ = 0;              // seen from the line
   AcquisitionCost cost_;
 };
 

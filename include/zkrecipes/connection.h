@@ -38,8 +38,19 @@ class Client;
 /// itself, for ever unless RetryPolicy says otherwise.
 ///
 /// Thread-safe. Locks made on it may be used from any thread, and may outlive it: they then answer ConnectionClosed.
-/// Callbacks run one at a time, in order, on a thread that belongs to this object; blocking calls of the library made
-/// there throw std::logic_error. After fork() the child may only destroy it.
+/// After fork() the child may only destroy it.
+///
+/// Callbacks run on two threads that belong to this object: on_ready() and LockOptions::on_revoke on one, on_lost() and
+/// on_state_change() on the other, so that a slow on_ready() does not delay the news of a lost hold. On each thread
+/// they run one at a time and in order; a callback of one thread may run at the same time as a callback of the other.
+/// Blocking calls of the library made inside callbacks throw std::logic_error. Exceptions of callbacks are logged and
+/// dropped.
+///
+/// When the destructor, or close(), returns, no callback is running and none that was registered before will run: all
+/// that were due have been called. Inside a callback both return without waiting for callbacks, since that could be
+/// waiting for themselves; what is due is then called soon after. Callbacks that are registered later, on a PendingHold
+/// or a lost hold that outlives the connection, are called, too, on a thread that is started for them; the connection
+/// waits for those only if they are registered before its destructor is called.
 class Connection {
  public:
   /// Start connecting and return at once. Throws std::invalid_argument on bad input.
@@ -67,7 +78,7 @@ class Connection {
   [[nodiscard]] Subscription on_state_change(std::function<void(ConnectionState)> callback);
 
   /// Ends the session, so that its locks are free at once if the server can be reached. Everybody who waits gets
-  /// ConnectionClosed. Takes up to a few seconds with a server that does not answer.
+  /// ConnectionClosed. Takes up to a few seconds with a server that does not answer. Waits for callbacks, see above.
   void close() noexcept;
 
  private:

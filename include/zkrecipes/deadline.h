@@ -8,12 +8,15 @@
 
 namespace zkrecipes {
 
-/// Now plus a timeout of any kind; far ahead rather than overflowing. Throws std::invalid_argument if it is negative or
-/// not a number.
+/// Now plus a timeout of any kind; far ahead rather than overflowing. A negative timeout is over now, as for the timed
+/// mutexes of the standard library. Throws std::invalid_argument if the timeout is not a number.
 template <class Rep, class Period>
 Clock::time_point deadline_after(const std::chrono::duration<Rep, Period>& timeout) {
-  if (!(timeout.count() >= 0)) throw std::invalid_argument("zkrecipes: the timeout is negative");
+  // Only a floating-point timeout can be neither.
+  if (!(timeout.count() >= 0) && !(timeout.count() < 0))
+    throw std::invalid_argument("zkrecipes: the timeout is not a number");
   const auto now = Clock::now();
+  if (timeout.count() < 0) return now;
   using Seconds = std::chrono::duration<double>;
   if (std::chrono::duration_cast<Seconds>(timeout) >=
       std::chrono::duration_cast<Seconds>(Clock::time_point::max() - now))
@@ -33,10 +36,8 @@ Clock::time_point to_deadline(const std::chrono::time_point<OtherClock, Duration
   using Seconds = std::chrono::duration<double>;
   constexpr Seconds kFar{1e9};
   const Seconds roughly = Seconds(time.time_since_epoch()) - Seconds(now.time_since_epoch());
-  if (roughly < -kFar) return Clock::now();
-  if (roughly > kFar) return deadline_after(roughly);
-  const auto left = time - now;
-  return left < left.zero() ? Clock::now() : deadline_after(left);
+  if (roughly < -kFar || roughly > kFar) return deadline_after(roughly);
+  return deadline_after(time - now);
 }
 
 }  // namespace zkrecipes

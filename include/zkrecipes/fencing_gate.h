@@ -18,7 +18,7 @@ namespace zkrecipes {
 /// stored with the data.
 class FencingGate {
  public:
-  /// False when a newer token was seen; else remembers this one.
+  /// False when a newer token was seen; else remembers this one. False for the empty token, which nobody holds.
   bool admit(FencingToken token);
   FencingToken highest() const noexcept;
   /// After a start, or after a restore of the ensemble from an older state, when tokens begin lower again.

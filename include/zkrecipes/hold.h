@@ -40,15 +40,18 @@ class Hold {
   explicit operator bool() const noexcept;
 
   bool is_valid() const noexcept;
-  /// Until when nobody else can have the lock, on this machine's clock. Moves on while the server answers.
+  /// Until when nobody else can have the lock, on this machine's clock. Moves on while the server answers. Not later
+  /// than the loss of a lost hold, nor than the release of a released one.
   Clock::time_point valid_until() const noexcept;
   /// Fixed for the life of the hold, also after it is lost.
   FencingToken token() const noexcept;
   const std::string& node() const noexcept;
   AcquisitionCost cost() const noexcept;
 
-  /// Called at most once, on the callback thread, as soon as validity is over; not on release. A subscription to a
-  /// hold that is already lost is called, too.
+  /// Called at most once, on a thread of the connection, as soon as validity is over; not on release, and not delayed
+  /// by an on_ready() that takes long. A subscription to a hold that is already lost is called, too, also after the
+  /// connection is closed, and never inside this call. A lost hold is also logged, as a warning with node, token and
+  /// reason.
   [[nodiscard]] Subscription on_lost(std::function<void()> callback) const;
 
   /// Waits until the server has confirmed. Throws Error(session_lost) if the hold was lost before that,

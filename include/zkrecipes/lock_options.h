@@ -13,7 +13,7 @@ struct LockOptions {
   /// with it.
   bool version_token = false;
 
-  /// Called on the callback thread when another client asks for the lock back (request_revoke(), or Curator's
+  /// Called on the thread of on_ready() when another client asks for the lock back (request_revoke(), or Curator's
   /// Revoker), with the node of the hold. What to do about it is up to the program. Costs one more request per hold.
   std::function<void(const std::string& node)> on_revoke;
 };

@@ -15,7 +15,8 @@ namespace zkrecipes {
 /// A FairMutex that its owner thread may lock again: it counts, and asks the server for nothing on re-entry. One node
 /// and one token from the first lock() to the last unlock().
 ///
-/// Re-entry into a hold that was lost meanwhile succeeds as with any mutex; is_held() tells. Thread-safe.
+/// Re-entry into a hold that was lost meanwhile succeeds as with any mutex; is_held() tells. Tries as in FairMutex.
+/// Thread-safe.
 class RecursiveFairMutex {
  public:
   RecursiveFairMutex(Connection& connection, std::string path, LockOptions options = {});

@@ -33,6 +33,10 @@ class Semaphore {
 
   // As FairMutex::acquire() and its kin; each hold is one permit.
   [[nodiscard]] Hold acquire();
+  /// Is there a permit now? Empty when all are taken; then somebody may be waiting for one, and is not overtaken. While
+  /// permits are free, others may be in line for the moment that it takes to serve them: the try joins them and takes
+  /// its turn, and is empty when the last permit goes to one ahead of it. It also gives up after two seconds in which
+  /// nobody ahead was served, behind a process that has died, for example.
   [[nodiscard]] std::optional<Hold> try_acquire();
   [[nodiscard]] std::optional<Hold> try_acquire_until(Clock::time_point deadline);
   template <class Rep, class Period>

@@ -31,10 +31,14 @@ class SimpleLock {
   SimpleLock(const SimpleLock&) = delete;
   SimpleLock& operator=(const SimpleLock&) = delete;
 
-  // Each call is a contender of its own. Waiting goes on through outages; after a lost session it starts anew at the
+  // Each call is a contender of its own. Waiting goes on through outages; after a lost session it starts again at the
   // back. Throws ConnectionClosed, NotAuthorized or Error when the server refuses for good.
+  //
+  // A try never waits for another holder, nor for a connection: it is empty at once when the connection is not up, and
+  // within a moment when the connection is lost meanwhile. A server that is silent is waited for until the connection
+  // is given up. A timed call whose time is over, or whose timeout is zero or negative, is a try.
   [[nodiscard]] Hold acquire();
-  [[nodiscard]] std::optional<Hold> try_acquire();  ///< never waits for another holder; empty while not connected
+  [[nodiscard]] std::optional<Hold> try_acquire();
   [[nodiscard]] std::optional<Hold> try_acquire_until(Clock::time_point deadline);
   template <class Rep, class Period>
   [[nodiscard]] std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& timeout) {

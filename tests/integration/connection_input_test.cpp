@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bad input, credentials, ACLs, the chroot and the limit on watches.
 #include <functional>
+#include <future>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -56,6 +57,17 @@ TEST(BadInput, NegativeWaitAndEmptyCallbackAreRefused) {
   Connection connection("127.0.0.1:1");
   EXPECT_THROW(connection.wait_until_connected(-1ms), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(connection.on_state_change(nullptr)), std::invalid_argument);
+}
+
+TEST(BadInput, AnEndlessWaitForTheConnectionLastsUntilItIsClosed) {
+  for (const auto timeout : {std::chrono::milliseconds::max(), std::chrono::milliseconds::max() - 1ms,
+                             std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds::max())}) {
+    Connection connection("127.0.0.1:1");
+    auto waiting = std::async(std::launch::async, [&] { return connection.wait_until_connected(timeout); });
+    EXPECT_EQ(waiting.wait_for(200ms), std::future_status::timeout);
+    connection.close();
+    EXPECT_THROW(waiting.get(), ConnectionClosed);
+  }
 }
 
 class Access : public ControlledServerTest {

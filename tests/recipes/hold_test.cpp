@@ -60,6 +60,19 @@ TEST_F(HoldTest, AReleasedHold_KeepsItsTokenAndNode) {
   EXPECT_EQ(lost.count(), 0) << "released is not lost";
 }
 
+TEST_F(HoldTest, AReleasedHold_IsNotValidBeyondItsRelease) {
+  FairMutex mutex(connect(), kPath);
+  Hold confirmed = mutex.acquire();
+  EXPECT_GT(confirmed.valid_until(), Clock::now());
+  confirmed.release();
+  const auto at_most = Clock::now();
+  EXPECT_LE(confirmed.valid_until(), at_most);
+  FairMutex other(connect(), "/other");
+  Hold never_lost = other.acquire();
+  EXPECT_GT(never_lost.valid_until(), Clock::now()) << "the lease of a session goes on";
+  EXPECT_LE(confirmed.valid_until(), at_most) << "and no longer concerns what was released";
+}
+
 TEST_F(HoldTest, AReleasedHold_IsNotLostWhenItsSessionEnds) {
   Connection& connection = connect();
   FairMutex mutex(connection, kPath);

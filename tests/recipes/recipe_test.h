@@ -137,6 +137,33 @@ struct CallCount {
   }
 };
 
+/// Holds a callback until the test opens it; opened when destroyed.
+class Gate {
+ public:
+  ~Gate() { open(); }
+  /// Waits until somebody opens it.
+  void pass() const {
+    const auto state = state_;  // the gate may be destroyed as soon as it is open
+    state->reached = true;
+    wait_for([&] { return state->open.load(); });
+    state->passed = true;
+  }
+  void open() { state_->open = true; }
+  bool wait_until_reached() const {
+    return wait_for([&] { return state_->reached.load(); });
+  }
+  bool passed() const { return state_->passed; }
+
+ private:
+  struct State {
+    std::atomic<bool> reached{false}, open{false}, passed{false};
+  };
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+/// How long to look for something that must not happen.
+constexpr std::chrono::milliseconds kMoment{200};
+
 /// The code of the Error that `action` throws; none if it throws none.
 inline std::optional<std::error_code> error_of(const std::function<void()>& action) {
   try {

@@ -165,6 +165,94 @@ TEST_F(SemaphoreTest, AReplyLostBetweenLeaseAndListing_LeavesNoOrphan) {
   }
 }
 
+TEST_F(SemaphoreTest, TriesAmongOthersThatComeAndGo_FindAPermitAsLongAsThereIsOne) {
+  constexpr int kUsers = 4;
+  constexpr int kTries = 80;
+  std::vector<Connection*> connections;
+  for (int i = 0; i < kUsers; ++i) connections.push_back(&connect());
+  std::atomic<bool> done{false};
+  Crowd crowd(kUsers, [&](int i) {
+    Semaphore semaphore(*connections[static_cast<std::size_t>(i)], kPath, 2 * kUsers + 2);
+    while (!done) semaphore.acquire().release();
+  });
+  Connection& trying = connect();
+  Semaphore semaphore(trying, kPath, 2 * kUsers + 2);
+  int granted = 0;
+  for (int i = 0; i < kTries; ++i)
+    if (const auto hold = semaphore.try_acquire()) ++granted;
+  done = true;
+  crowd.join();
+  EXPECT_EQ(granted, kTries);
+}
+
+TEST_F(SemaphoreTest, TriesOfManyAtOnce_NeverHoldMoreThanThePermitsAndLeaveNothing) {
+  constexpr int kPermits = 2;
+  constexpr int kUsers = 5;
+  std::vector<Connection*> connections;
+  for (int i = 0; i < kUsers; ++i) connections.push_back(&connect());
+  std::atomic<int> inside{0}, most{0}, granted{0};
+  Crowd crowd(kUsers, [&](int i) {
+    Semaphore semaphore(*connections[static_cast<std::size_t>(i)], kPath, kPermits);
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      const auto hold = semaphore.try_acquire();
+      if (!hold) continue;
+      ++granted;
+      const int now = ++inside;
+      int seen = most;
+      while (now > seen && !most.compare_exchange_weak(seen, now)) {
+      }
+      --inside;
+    }
+  });
+  crowd.join();
+  EXPECT_LE(most, kPermits);
+  EXPECT_GE(granted, 1);
+  EXPECT_TRUE(wait_for_nodes(kPath, 0));
+}
+
+TEST_F(SemaphoreTest, ATryWhileTheHeadOfTheLineWaitsForAPermit_FailsAtOnce) {
+  Connection& waiting = connect();
+  Semaphore semaphore(connect(), kPath, 1), head(waiting, kPath, 1), trying(connect(), kPath, 1);
+  const Hold hold = semaphore.acquire();
+  PendingHold pending = head.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(waiting, 1));
+  const auto before = Clock::now();
+  EXPECT_FALSE(trying.try_acquire());
+  EXPECT_LT(Clock::now() - before, 1s);
+}
+
+TEST_F(SemaphoreTest, ATryBehindAContenderThatDoesNotMove_FailsInTheEnd) {
+  Connection& trying = connect();
+  Semaphore semaphore(trying, kPath, 3);
+  semaphore.acquire().release();
+  const std::string stuck = std::string(kPath) + "/locks/_c_00000000-0000-0000-0000-000000000000-lock-0000000000";
+  create_node(stuck);
+  const auto before = Clock::now();
+  EXPECT_FALSE(semaphore.try_acquire());
+  EXPECT_LT(Clock::now() - before, 10s);
+  EXPECT_TRUE(wait_for_children(std::string(kPath) + "/locks", 1)) << "the try has left the line";
+  Background trier([&] { EXPECT_TRUE(semaphore.try_acquire()); });
+  ASSERT_TRUE(wait_for_waiters(trying, 2)) << "one for the contender ahead, one for the permits";
+  remove_node(stuck);
+}
+
+TEST_F(SemaphoreTest, ATryInLine_FailsAsSoonAsTheLastPermitIsTaken) {
+  Connection& trying = connect();
+  Semaphore semaphore(trying, kPath, 1);
+  semaphore.acquire().release();
+  const std::string locks = std::string(kPath) + "/locks/", leases = std::string(kPath) + "/leases/";
+  const std::string stuck = locks + "_c_00000000-0000-0000-0000-000000000000-lock-0000000000";
+  const std::string taken = leases + "_c_00000000-0000-0000-0000-000000000000-lease-0000000000";
+  create_node(stuck);
+  Background trier([&] { EXPECT_FALSE(semaphore.try_acquire()); });
+  ASSERT_TRUE(wait_for_waiters(trying, 2));
+  create_node(taken);
+  EXPECT_TRUE(wait_for_waiters(trying, 0));
+  trier.join();
+  remove_node(stuck);
+  remove_node(taken);
+}
+
 // 33: the number of permits is each client's own opinion, as the class says.
 TEST_F(SemaphoreTest, AClientWithALargerNumber_TakesPermitsUpToItsOwn) {
   Semaphore small(connect(), kPath, 1), large(connect(), kPath, 3);

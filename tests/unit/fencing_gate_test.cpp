@@ -9,9 +9,18 @@
 namespace zkrecipes {
 namespace {
 
-TEST(FencingGateTest, AFreshGate_AdmitsAnybody) {
+TEST(FencingGateTest, AFreshGate_AdmitsAnyHolder) {
   FencingGate gate;
   EXPECT_EQ(gate.highest().zxid, 0);
+  EXPECT_TRUE(gate.admit({1, 0}));
+}
+
+TEST(FencingGateTest, AnEmptyToken_IsNobodysAndIsRefused) {
+  FencingGate gate;
+  EXPECT_FALSE(gate.admit(FencingToken{}));
+  EXPECT_FALSE(gate.admit({0, 7}));
+  gate.reset(FencingToken{});
+  EXPECT_FALSE(gate.admit(FencingToken{}));
   EXPECT_TRUE(gate.admit({1, 0}));
 }
 

@@ -151,6 +151,64 @@ TEST(TaskThread, StopDropsTheRestAndDestroysIt) {
   EXPECT_EQ(token.use_count(), 1);
 }
 
+TEST(TaskThread, FinishRunsEverythingAndALaterPostStartsTheThreadAgain) {
+  TaskThread thread("test");
+  thread.finish();
+  int ran = 0;
+  for (int round = 1; round <= 50; ++round) {
+    for (int n = 0; n < 10; ++n) thread.post([&] { ++ran; });
+    thread.finish();
+    EXPECT_EQ(ran, 10 * round);
+    EXPECT_FALSE(thread.has_thread());
+  }
+}
+
+TEST(TaskThread, FinishOnItsOwnThreadDoesNotWaitAndAnotherThreadsFinishDoes) {
+  TaskThread thread("test");
+  std::promise<void> finished;
+  std::promise<void> may_end;
+  std::atomic<bool> ended{false};
+  thread.post([&] {
+    thread.finish();
+    finished.set_value();
+    may_end.get_future().wait();
+    ended = true;
+  });
+  ASSERT_EQ(finished.get_future().wait_for(kLimit), std::future_status::ready);
+  std::thread release([&] { may_end.set_value(); });
+  thread.finish();
+  EXPECT_TRUE(ended.load());
+  release.join();
+}
+
+TEST(TaskThread, AfterAFinishTasksStillRunOneAtATimeAndInOrder) {
+  TaskThread thread("test");
+  thread.finish();
+  std::vector<int> order;
+  std::atomic<int> inside{0};
+  std::atomic<bool> overlap{false};
+  for (int n = 0; n < 2000; ++n)
+    thread.post([&, n] {
+      if (inside.fetch_add(1) != 0) overlap = true;
+      order.push_back(n);
+      inside.fetch_sub(1);
+    });
+  thread.finish();
+  EXPECT_FALSE(overlap.load());
+  ASSERT_EQ(order.size(), 2000u);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(TaskThread, AThreadThatHasEndedByItselfCanBeDestroyed) {
+  for (int n = 0; n < 50; ++n) {
+    TaskThread thread("test");
+    thread.finish_soon();
+    std::promise<void> done;
+    thread.post([&] { done.set_value(); });
+    done.get_future().wait();
+  }
+}
+
 TEST(TaskThread, AbandonedThreadFinishesItsTaskUnattended) {
   std::promise<void> may_end;
   const auto ended = std::make_shared<std::promise<void>>();

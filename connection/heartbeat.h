@@ -18,17 +18,18 @@ namespace zkrecipes::connection {
 /// Which of our nodes the heartbeats ask after, and how often. Pure bookkeeping; its owner guards it.
 ///
 /// A heartbeat has two jobs. Reads keep the session alive at the server that we are connected to, and notice nodes that
-/// somebody else has deleted. A connection with holds also sends one request that a quorum must commit, which renews the
-/// lease of all its holds: a write to one of the held nodes that expects a version that no node has. The server refuses
-/// it, so nothing changes and no watch fires, but the refusal has gone through consensus. The held nodes take turns.
+/// somebody else has deleted. A connection with holds also sends one request that a quorum must commit, which renews
+/// the lease of all its holds: a write to one of the held nodes that expects a version that no node has. The server
+/// refuses it, so nothing changes and no watch fires, but the refusal has gone through consensus. The held nodes take
+/// turns.
 class HeartbeatPlan {
  public:
   using Id = std::uint64_t;
 
   /// Often enough for the lease to be true. A follower reports to the leader which sessions are alive only when it
   /// answers the leader's ping, every half tick, and the leader expires a session one timeout after the last activity
-  /// that was reported. So the margin of a lease, a quarter of the timeout, must cover the pause between two requests or
-  /// half a tick, whichever is longer. (The C client's own pings prove nothing to us: their answers are not shown.)
+  /// that was reported. So the margin of a lease, a quarter of the timeout, must cover the pause between two requests
+  /// or half a tick, whichever is longer. (The C client's own pings prove nothing to us: their answers are not shown.)
   static LeaseClock::duration interval(std::chrono::milliseconds session_timeout) { return session_timeout / 10; }
 
   /// A version that no node has: versions count up from 0, and -1 means any.

@@ -13,9 +13,9 @@ namespace zkrecipes::connection {
 /// Which server to try next, for how long, and how long to pause before. Does no I/O and reads no clock. Not
 /// thread-safe: its owner guards it.
 ///
-/// Servers are tried in a random order that then stays. None is tried twice in a row while there is another, and nothing
-/// pauses before each of them has been tried: when the server of a session falls silent, what is left of the session's
-/// lease is all the time there is.
+/// Servers are tried in a random order that then stays. None is tried twice in a row while there is another, and
+/// nothing pauses before each of them has been tried: when the server of a session falls silent, what is left of the
+/// session's lease is all the time there is.
 class ServerRotation {
  public:
   explicit ServerRotation(const RetryPolicy& policy);
@@ -35,11 +35,12 @@ class ServerRotation {
   /// The last address has not. Returns how long to pause before the next one: not at all until all have failed, then
   /// as the RetryPolicy says. `at_most`: a session is waiting for it.
   std::chrono::milliseconds failed(std::chrono::milliseconds at_most);
-  /// As failed(), for the whole ensemble: pause before making a new session, so that a fleet does not come back in step.
+  /// As failed(), for the whole ensemble: pause before making a new session, so that a fleet does not come back in
+  /// step.
   std::chrono::milliseconds session_lost();
 
-  /// How long to wait for the next server to accept us: short at first, so that a second silent server does not cost the
-  /// session, longer with every round without success.
+  /// How long to wait for the next server to accept us: short at first, so that a second silent server does not cost
+  /// the session, longer with every round without success.
   std::chrono::milliseconds patience(std::chrono::milliseconds session_timeout) const;
 
  private:

@@ -51,8 +51,8 @@ class Lease {
 /// One ZooKeeper session. Holds and places in line belong to one and end with it.
 ///
 /// It has two leases. `contact` is renewed by every answer of the server; when it has run out, the connection gives the
-/// session up. `lease` is renewed only by answers that prove the session to a quorum (see docs/guarantees.md), and holds
-/// are valid as long as it is.
+/// session up. `lease` is renewed only by answers that prove the session to a quorum (see docs/guarantees.md), and
+/// holds are valid as long as it is.
 class Session {
  public:
   using ListenerId = std::uint64_t;
@@ -69,8 +69,8 @@ class Session {
   Lease& lease() noexcept { return lease_; }
   const Lease& lease() const noexcept { return lease_; }
   Lease& contact() noexcept { return contact_; }
-  /// Whether the lease was renewed so recently that a hold may begin on it: the holder's heartbeats then have half of it
-  /// to renew it again.
+  /// Whether the lease was renewed so recently that a hold may begin on it: the holder's heartbeats then have half of
+  /// it to renew it again.
   bool is_proved(Lease::Time now) const noexcept;
 
   /// Ends both leases; the listeners are notified by announce_over().

@@ -7,7 +7,8 @@
 namespace zkrecipes::connection {
 
 namespace {
-LeaseClock::duration margin_for(std::optional<std::chrono::milliseconds> configured, std::chrono::milliseconds timeout) {
+LeaseClock::duration margin_for(std::optional<std::chrono::milliseconds> configured,
+                                std::chrono::milliseconds timeout) {
   if (!configured) return timeout / 4;
   // The server may grant less than was asked for; some validity must be left.
   return std::min<LeaseClock::duration>(*configured, timeout / 2);

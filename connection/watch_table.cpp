@@ -133,8 +133,8 @@ std::vector<Request> WatchTable::unwatch_all() const {
   std::vector<Request> requests;
   for (const auto& [key, entry] : entries_)
     if (entry.on)
-      requests.push_back({key.first == Kind::data ? RequestKind::unwatch_data : RequestKind::unwatch_children,
-                          key.second});
+      requests.push_back(
+          {key.first == Kind::data ? RequestKind::unwatch_data : RequestKind::unwatch_children, key.second});
   return requests;
 }
 

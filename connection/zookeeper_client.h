@@ -194,9 +194,9 @@ class ZookeeperClient final : public Client,
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   SessionMonitor monitor_;
-  std::uint64_t state_number_ = 0;           // counts the states that were entered
-  HandlePtr handle_;                 // null between two handles
-  std::vector<HandlePtr> leaving_;   // of servers that fell silent; closed once they are disconnected
+  std::uint64_t state_number_ = 0;  // counts the states that were entered
+  HandlePtr handle_;                // null between two handles
+  std::vector<HandlePtr> leaving_;  // of servers that fell silent; closed once they are disconnected
   std::optional<SessionKey> session_key_;
   std::uint64_t connection_number_ = 0;
   InFlight<Pending> in_flight_;
@@ -222,9 +222,9 @@ class ZookeeperClient final : public Client,
   int auth_failures_ = 0;  // in a row
   // A request above the server's limit makes it drop the connection without saying why.
   std::size_t largest_accepted_ = 0;
-  std::size_t largest_lost_ = 0;  // with the connection that was lost last
-  int large_losses_ = 0;          // in a row
-  std::size_t size_limit_;        // what is larger is refused here
+  std::size_t largest_lost_ = 0;            // with the connection that was lost last
+  int large_losses_ = 0;                    // in a row
+  std::size_t size_limit_;                  // what is larger is refused here
   std::vector<Request> unwatch_on_return_;  // what a borrowed handle is to be rid of
   bool closed_ = false;
   ErrorCode close_code_ = ErrorCode::connection_closed;

@@ -34,7 +34,7 @@ struct SessionKey {
 };
 
 struct HandleSettings {
-  std::string address;  ///< numeric; see resolve()
+  std::string address;                ///< numeric; see resolve()
   std::optional<SessionKey> session;  ///< to be continued; a new one otherwise
   std::chrono::milliseconds session_timeout{};
   std::vector<Credential> credentials;

@@ -34,12 +34,11 @@ void SimpleTicket::await_session() {
   // Under the lock, so that a leave() finds the id. The client never completes on this thread.
   Lock lock(mutex_);
   if (!done_) return;
-  awaited_session_ =
-      client_->await_session([self = shared_from_this()](Status status, const SessionPtr& session) {
-        if (status == Status::ok) return self->begin(session);
-        Lock own_lock(self->mutex_);
-        self->finish(own_lock, {nullptr, lock_error(status, self->path_, *self->client_)});
-      });
+  awaited_session_ = client_->await_session([self = shared_from_this()](Status status, const SessionPtr& session) {
+    if (status == Status::ok) return self->begin(session);
+    Lock own_lock(self->mutex_);
+    self->finish(own_lock, {nullptr, lock_error(status, self->path_, *self->client_)});
+  });
 }
 
 void SimpleTicket::begin(const SessionPtr& session) {

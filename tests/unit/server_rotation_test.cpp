@@ -39,7 +39,8 @@ TEST_F(ServerRotationTest, NoServerIsTriedTwiceInARowAlsoWhenTheListChanges) {
   rotation_.replace({"a", "b"});
   for (int n = 0; n < 200; ++n) {
     const std::string last = rotation_.next();
-    if (n % 3 == 0) rotation_.replace(n % 2 == 0 ? std::vector<std::string>{"a", "b", "c"} : std::vector<std::string>{"b", "a"});
+    if (n % 3 == 0)
+      rotation_.replace(n % 2 == 0 ? std::vector<std::string>{"a", "b", "c"} : std::vector<std::string>{"b", "a"});
     EXPECT_NE(rotation_.next(), last);
   }
 }

@@ -363,6 +363,7 @@ void ZookeeperClient::leave_server(Outbox& outbox) {
 
 /// The handle is not connected.
 void ZookeeperClient::give_handle_up() {
+  handle_->hand_session_over();
   dropper_.post([self = shared_from_this(), handle = std::exchange(handle_, nullptr)]() mutable {
     self->drop_handle(std::move(handle));
   });
@@ -373,7 +374,8 @@ void ZookeeperClient::drop_handle(HandlePtr handle) {
     std::lock_guard<std::mutex> lock(mutex_);
     // The C client reports a disconnect before its own state says so, and may even have connected again before the
     // session was handed over. The next report tells; until then closing the handle could end the session.
-    if (!closed_ && session_key_ && handle->state() == SessionEvent::connected) {
+    const bool ours = !closed_ && session_key_ && session_key_->id == handle->session_id();
+    if (ours && handle->state() == SessionEvent::connected) {
       leaving_.push_back(std::move(handle));
       return;
     }

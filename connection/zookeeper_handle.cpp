@@ -323,7 +323,8 @@ SessionKey ZookeeperHandle::hand_session_over() {
   constexpr std::int64_t kNoSession = 1;
   auto* const key = const_cast<clientid_t*>(zoo_client_id(handle_));
   SessionKey result;
-  result.id = session_id_ = std::exchange(key->client_id, kNoSession);
+  result.id = std::exchange(key->client_id, kNoSession);
+  if (session_id_ == 0) session_id_ = result.id;
   std::copy(std::begin(key->passwd), std::end(key->passwd), result.password.begin());
   std::fill(std::begin(key->passwd), std::end(key->passwd), '\0');
   return result;

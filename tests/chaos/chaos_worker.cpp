@@ -197,7 +197,7 @@ class Keeper {
     while (!stopping) {
       ++operation_;
       write(Kind::invoke, history_time());
-      const std::optional<Hold> hold = lock_.try_acquire_for(milliseconds(500));
+      const std::optional<Hold> hold = lock_.try_acquire_for(session_timeout_ * 2);
       const std::int64_t granted = history_time();
       if (!hold || !hold->is_valid()) {
         write(Kind::fail, history_time());
@@ -206,7 +206,7 @@ class Keeper {
       const std::int64_t token = hold->token().zxid;
       write(Kind::ok, granted, token);
       write(Kind::valid, std::max(granted, history_time(hold->valid_until())));
-      const auto end = Clock::now() + session_timeout_ * (200 + random_() % 300) / 100;
+      const auto end = Clock::now() + session_timeout_ * (200 + random_() % 200) / 100;
       keep(*hold, granted, token, end, stopping);
     }
   }

@@ -29,6 +29,8 @@ ServerOptions server_options(milliseconds session_timeout) {
   ServerOptions options;
   options.controlled_links = true;
   options.sync_limit = static_cast<int>(2 * session_timeout / options.tick_time);
+  // Members that disagree for a moment about who leads wait that long for each other before they elect again.
+  options.init_limit = options.sync_limit;
   options.max_session_timeouts = {std::chrono::minutes(1), std::chrono::minutes(1), session_timeout / 2};
   return options;
 }

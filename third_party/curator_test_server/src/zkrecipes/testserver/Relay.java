@@ -26,7 +26,7 @@ import java.util.function.Predicate;
 final class Relay implements Closeable {
     private static final int CONNECT_MS = 1_000;
     /** How long a follower that was accepted here may wait for a leader that does not listen yet. */
-    private static final long REFUSED_NANOS = 1_000_000_000L;
+    private static final long REFUSED_NANOS = 3_000_000_000L;
     private static final long RETRY_MS = 10;
 
     private final Selector selector = Selector.open();

@@ -14,16 +14,19 @@ namespace zkrecipes::testing {
 inline constexpr int kChaosPermits = 2;
 inline constexpr int kChaosConnections = 2;  // of a process
 inline constexpr int kChaosThreads = 2;      // of a connection
+/// The last thread of a process has a connection of its own, see "patient".
+inline constexpr int kChaosThreadsOfProcess = kChaosConnections * kChaosThreads + 1;
 
 struct ChaosRecipe {
   const char* name;
   LockModel model;
 };
-inline constexpr ChaosRecipe kChaosRecipes[] = {{"fair", LockModel::fenced_mutex},
-                                                {"simple", LockModel::fenced_mutex},
-                                                {"recursive", LockModel::fenced_mutex},
-                                                {"read_write", LockModel::read_write},
-                                                {"semaphore", LockModel::semaphore}};
+/// "patient" is a FairMutex that one thread of each process wants, over a connection of its own, and keeps for longer
+/// than a session lasts. Short holds are over before a server that is cut off has lied about one of them, and a
+/// connection with a write on its way gets no answer from such a server that could tell a lie.
+inline constexpr ChaosRecipe kChaosRecipes[] = {
+    {"fair", LockModel::fenced_mutex},     {"simple", LockModel::fenced_mutex}, {"recursive", LockModel::fenced_mutex},
+    {"read_write", LockModel::read_write}, {"semaphore", LockModel::semaphore}, {"patient", LockModel::fenced_mutex}};
 
 inline std::string chaos_history_file(const std::string& directory, const std::string& recipe,
                                       const std::string& process) {

@@ -86,7 +86,7 @@ int run(const RunOptions& options) {
   const auto start = SteadyClock::now();
   ChaosWorld world(options.world, scratch.file(""));
   std::cout << "chaos: " << options.world.processes << " processes x " << kChaosConnections << " connections x "
-            << kChaosThreads << " threads, seed " << options.world.seed << std::endl;
+            << kChaosThreads << " threads and a patient one, seed " << options.world.seed << std::endl;
   rage(world, options);
 
   const std::int64_t calm = history_time();
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
   add("help", "this text");
   add("minutes", po::value(&options.minutes)->default_value(1), "how long faults go on");
   add("seed", po::value(&options.world.seed)->default_value(1), "gives the schedule of faults");
-  add("recipe", po::value(&recipes)->default_value("all"), "fair,simple,recursive,read_write,semaphore");
+  add("recipe", po::value(&recipes)->default_value("all"), "fair,simple,recursive,read_write,semaphore,patient");
   add("fault", po::value(&faults)->default_value("all"), "kinds of faults, e.g. reply_dropped,leader_kill");
   add("processes", po::value(&options.world.processes)->default_value(4), "client processes");
   add("floor", po::value(&options.floor)->default_value(10), "acquires per second below which the run fails");

@@ -2,6 +2,7 @@
 //
 // A client process of the chaos run: several connections, several threads each, all recipes, until it is told to stop.
 // Writes what happened to it into one history per recipe.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <iostream>
@@ -182,6 +183,60 @@ class Contender {
   LockMode mode_ = LockMode::exclusive;
 };
 
+/// One thread that keeps a lock for long and does nothing else on its connection.
+class Keeper {
+ public:
+  Keeper(Connection& connection, const std::string& directory, const std::string& process, const std::string& name,
+         milliseconds session_timeout, unsigned seed)
+      : lock_(connection, "/chaos/patient"),
+        history_(testing::chaos_history_file(directory, "patient", process), name),
+        session_timeout_(session_timeout),
+        random_(seed) {}
+
+  void run(const std::atomic<bool>& stopping) {
+    while (!stopping) {
+      ++operation_;
+      write(Kind::invoke, history_time());
+      const std::optional<Hold> hold = lock_.try_acquire_for(session_timeout_ * 2);
+      const std::int64_t granted = history_time();
+      if (!hold || !hold->is_valid()) {
+        write(Kind::fail, history_time());
+        continue;
+      }
+      const std::int64_t token = hold->token().zxid;
+      write(Kind::ok, granted, token);
+      write(Kind::valid, std::max(granted, history_time(hold->valid_until())));
+      const auto end = Clock::now() + session_timeout_ * (200 + random_() % 200) / 100;
+      keep(*hold, granted, token, end, stopping);
+    }
+  }
+
+ private:
+  void write(Kind kind, std::int64_t time, std::optional<std::int64_t> token = {}) {
+    history_.append(operation_, kind, LockMode::exclusive, time, token);
+  }
+
+  /// What counts is what the user sees: the hold is good up to the last time at which is_valid() said so. The time is
+  /// taken first, so a pause between the two cannot make the hold look longer than it was.
+  void keep(const Hold& hold, std::int64_t granted, std::int64_t token, Clock::time_point end,
+            const std::atomic<bool>& stopping) {
+    std::int64_t seen_valid = granted;
+    while (Clock::now() < end && !stopping) {
+      const std::int64_t now = history_time();
+      if (!hold.is_valid()) return write(Kind::lost, seen_valid, token);
+      seen_valid = now;
+      std::this_thread::sleep_for(milliseconds(2));
+    }
+    write(Kind::release, seen_valid, token);
+  }
+
+  FairMutex lock_;
+  const HistoryWriter history_;
+  const milliseconds session_timeout_;
+  std::mt19937 random_;
+  std::int64_t operation_ = 0;
+};
+
 struct Client {
   explicit Client(const ConnectionOptions& options) : connection(options), locks(connection) {}
   Connection connection;
@@ -194,26 +249,36 @@ int run(char** argv) {
   const std::string process = argv[3];
   const int timeout = std::stoi(argv[4]);
   const auto seed = static_cast<unsigned>(std::stoul(argv[5]));
-  const std::vector<std::string> recipes = testing::split_list(argv[6]);
+  std::vector<std::string> recipes = testing::split_list(argv[6]);
+  const auto patient = std::find(recipes.begin(), recipes.end(), "patient");
+  const bool keeps = patient != recipes.end();
+  if (keeps) recipes.erase(patient);
 
+  ConnectionOptions options;
+  options.servers = servers;
+  options.session_timeout = milliseconds(timeout);
+  options.identity = process;
+  options.retry.max_delay = milliseconds(500);
   std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < testing::kChaosConnections; ++i) {
-    ConnectionOptions options;
-    options.servers = servers;
-    options.session_timeout = milliseconds(timeout);
-    options.identity = process;
-    options.retry.max_delay = milliseconds(500);
-    clients.push_back(std::make_unique<Client>(options));
-  }
+  for (int i = 0; i < testing::kChaosConnections; ++i) clients.push_back(std::make_unique<Client>(options));
+  Connection of_keeper(options);
+
   std::atomic<bool> stopping{false};
   std::vector<std::thread> threads;
-  for (int i = 0; i < testing::kChaosConnections * testing::kChaosThreads; ++i) {
-    Locks& locks = clients[static_cast<std::size_t>(i % testing::kChaosConnections)]->locks;
-    threads.emplace_back([&, i] {
-      Contender(locks, directory, process, testing::chaos_thread_name(process, i), recipes,
-                seed + static_cast<unsigned>(i))
-          .run(stopping);
-    });
+  for (int i = 0; i < testing::kChaosThreadsOfProcess; ++i) {
+    const std::string name = testing::chaos_thread_name(process, i);
+    const unsigned seed_of_thread = seed + static_cast<unsigned>(i);
+    if (i == testing::kChaosThreadsOfProcess - 1) {
+      if (keeps)
+        threads.emplace_back([&, name, seed_of_thread] {
+          Keeper(of_keeper, directory, process, name, options.session_timeout, seed_of_thread).run(stopping);
+        });
+    } else if (!recipes.empty()) {
+      Locks& locks = clients[static_cast<std::size_t>(i % testing::kChaosConnections)]->locks;
+      threads.emplace_back([&, name, seed_of_thread] {
+        Contender(locks, directory, process, name, recipes, seed_of_thread).run(stopping);
+      });
+    }
   }
   std::cout << "ready" << std::endl;
   std::string line;

@@ -24,7 +24,8 @@ struct ChaosOptions {
   std::uint32_t seed = 1;
 };
 
-/// Three servers, client processes, and a proxy between each process and each server.
+/// One ensemble of three servers, client processes whose connections are spread over them, and a proxy between each
+/// process and each server.
 class ChaosWorld {
  public:
   ChaosWorld(ChaosOptions options, std::string history_directory);
@@ -53,6 +54,13 @@ class ChaosWorld {
   void start(Client& client);
   void drop_reply(Client& client, const PlannedFault& fault);
   void replace(Client& client);
+  void cut_off_a_follower(const PlannedFault& fault);
+  void depose_the_leader(const PlannedFault& fault);
+  void let_a_follower_lag(const PlannedFault& fault);
+  void move_to_the_smaller_timeout(Client& client, const PlannedFault& fault);
+  void move_addresses(Client& client, const PlannedFault& fault);
+  int a_follower(const PlannedFault& fault);
+  void gather_at(int member, const PlannedFault& fault);
 
   const ChaosOptions options_;
   const std::string directory_;

@@ -28,6 +28,16 @@ const char* to_string(FaultKind kind) noexcept {
       return "client_pause";
     case FaultKind::client_kill:
       return "client_kill";
+    case FaultKind::follower_cut_off:
+      return "follower_cut_off";
+    case FaultKind::leader_deposed:
+      return "leader_deposed";
+    case FaultKind::lagging_follower:
+      return "lagging_follower";
+    case FaultKind::smaller_timeout:
+      return "smaller_timeout";
+    case FaultKind::moved_address:
+      return "moved_address";
   }
   return "";
 }

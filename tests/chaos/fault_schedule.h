@@ -23,11 +23,20 @@ enum class FaultKind {
   rolling_restart,  ///< of all servers, one after the other
   client_pause,     ///< SIGSTOP for longer than the session, then SIGCONT
   client_kill,      ///< kill -9; another process takes its place
+  // of the links between servers; the links of the clients stay
+  follower_cut_off,  ///< a follower hears nothing from the others for longer than a session, and answers reads
+  leader_deposed,    ///< the leader loses its quorum, which elects another one, and may not notice for a while
+  lagging_follower,  ///< what the leader sends reaches a follower late
+  // of where a client finds the servers
+  smaller_timeout,  ///< a client has to move to the server with the smallest maximal session timeout, and is cut off
+                    ///< there
+  moved_address,    ///< behind the addresses that a client knows there are other servers than before
 };
-inline constexpr std::array kFaultKinds{FaultKind::reply_dropped, FaultKind::connection_cut,  FaultKind::black_hole,
-                                        FaultKind::delay,         FaultKind::session_expiry,  FaultKind::server_kill,
-                                        FaultKind::leader_kill,   FaultKind::rolling_restart, FaultKind::client_pause,
-                                        FaultKind::client_kill};
+inline constexpr std::array kFaultKinds{
+    FaultKind::reply_dropped,    FaultKind::connection_cut,  FaultKind::black_hole,       FaultKind::delay,
+    FaultKind::session_expiry,   FaultKind::server_kill,     FaultKind::leader_kill,      FaultKind::rolling_restart,
+    FaultKind::client_pause,     FaultKind::client_kill,     FaultKind::follower_cut_off, FaultKind::leader_deposed,
+    FaultKind::lagging_follower, FaultKind::smaller_timeout, FaultKind::moved_address};
 
 const char* to_string(FaultKind kind) noexcept;
 /// Throws std::invalid_argument.

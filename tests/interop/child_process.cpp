@@ -35,6 +35,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  // A child that inherits the sockets of proxies keeps connections and ports open that the proxies have closed.
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   // A group of its own: if this program dies while the child is paused, the kernel wakes the orphaned group.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

@@ -92,6 +92,7 @@ class FaultProxy::Relay {
 FaultProxy::Relay::Relay(const std::string& upstream) : upstream_(parse_endpoint(upstream)) {
   const tcp::endpoint any_port(asio::ip::address_v4::loopback(), 0);
   port_keeper_.open(any_port.protocol());
+  keep_to_ourselves(port_keeper_.native_handle());
   port_keeper_.set_option(tcp::acceptor::reuse_address(true));
   port_keeper_.bind(any_port);
   address_ = port_keeper_.local_endpoint();
@@ -144,6 +145,7 @@ void FaultProxy::Relay::never_answer(bool on) {
 void FaultProxy::Relay::listen() {
   try {
     listener_.open(address_.protocol());
+    keep_to_ourselves(listener_.native_handle());
     listener_.set_option(tcp::acceptor::reuse_address(true));
     listener_.bind(address_);
     listener_.listen();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fcntl.h>
 #include <glog/logging.h>
 #include <optional>
 #include <utility>
@@ -11,6 +12,10 @@ namespace zkrecipes::testing {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+
+void keep_to_ourselves(int socket) {
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+}
 
 void close_gracefully(tcp::socket& socket) {
   error_code ignored;
@@ -57,6 +62,10 @@ void ProxyShared::saw(Message message, long connection) {
 void ProxiedConnection::start(const tcp::endpoint& upstream) {
   started_ = true;
   has_holes_ = shared_.conditions.black_to_server || shared_.conditions.black_to_client;
+  keep_to_ourselves(client_.native_handle());
+  error_code not_opened;  // then connecting fails, too
+  server_.open(upstream.protocol(), not_opened);
+  if (!not_opened) keep_to_ourselves(server_.native_handle());
   server_.async_connect(upstream, [this, self = shared_from_this()](error_code failed) {
     if (closed_) {
       return;

@@ -20,6 +20,8 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 /// Closes with FIN. What the peer has sent is read first, for closing over unread bytes would send RST.
+/// Programs that are started meanwhile do not inherit it: they would keep it open after we have closed it.
+void keep_to_ourselves(int socket);
 void close_gracefully(tcp::socket& socket);
 void close_with_reset(tcp::socket& socket);
 

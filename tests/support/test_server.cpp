@@ -327,6 +327,9 @@ void TestEnsemble::isolate(int member) {
 void TestEnsemble::isolate_silently(int member) {
   command("isolate", std::to_string(member) + " freeze");
 }
+void TestEnsemble::isolate_unnoticed(int member) {
+  command("isolate", std::to_string(member) + " strand");
+}
 void TestEnsemble::heal() {
   command("heal");
   if (member_processes_) member_processes_->wait_until_united();

@@ -149,6 +149,9 @@ class TestEnsemble {
   void heal_link(int a, int b);
   void isolate(int member);           ///< cuts all its links
   void isolate_silently(int member);  ///< freezes all its links
+  /// The others see its links cut, the member itself sees them frozen: they elect another leader at once while it goes
+  /// on for sync_limit ticks.
+  void isolate_unnoticed(int member);
   /// Heals all links; what was held back passes at once. On return every running member serves under one leader.
   void heal();
 

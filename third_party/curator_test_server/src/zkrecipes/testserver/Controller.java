@@ -245,6 +245,9 @@ final class Controller {
             case "freeze":
                 links.set(member, other, Link.Mode.FROZEN, 0);
                 break;
+            case "strand":
+                links.set(member, other, Link.Mode.STRANDED, 0);
+                break;
             case "heal":
                 links.set(member, other, Link.Mode.PASSING, 0);
                 break;

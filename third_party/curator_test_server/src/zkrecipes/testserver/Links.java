@@ -33,8 +33,8 @@ final class Links implements Closeable {
             throws IOException {
         quorumPorts[from][to] = quorumPort;
         electionPorts[from][to] = electionPort;
-        relay.open(between(from, to), quorumPort, realQuorumPort, false);
-        relay.open(between(from, to), electionPort, realElectionPort, true);
+        relay.open(between(from, to), from, quorumPort, realQuorumPort, false);
+        relay.open(between(from, to), from, electionPort, realElectionPort, true);
     }
 
     int quorumPort(int from, int to) {
@@ -45,7 +45,7 @@ final class Links implements Closeable {
         return electionPorts[from][to];
     }
 
-    /** With all others, if the other one is negative. */
+    /** With all others, if the other one is negative. The first member is the one that a stranded link strands. */
     void set(int member, int other, Link.Mode mode, int delayMs) {
         if (member < 0 || member >= members || other >= members || member == other) {
             throw new IllegalArgumentException("there is no link between members " + member + " and " + other);
@@ -55,7 +55,7 @@ final class Links implements Closeable {
         }
         for (int each = 0; each < members; each++) {
             if (each != member && (other < 0 || each == other)) {
-                relay.set(between(member, each), mode, delayMs);
+                relay.set(between(member, each), mode, member, delayMs);
             }
         }
     }

@@ -26,7 +26,7 @@ import java.util.function.Predicate;
 final class Relay implements Closeable {
     private static final int CONNECT_MS = 1_000;
     /** How long a follower that was accepted here may wait for a leader that does not listen yet. */
-    private static final long REFUSED_NANOS = 1_000_000_000L;
+    private static final long REFUSED_NANOS = 3_000_000_000L;
     private static final long RETRY_MS = 10;
 
     private final Selector selector = Selector.open();
@@ -43,8 +43,8 @@ final class Relay implements Closeable {
         thread.start();
     }
 
-    /** Listens from now on. */
-    void open(Link link, int port, int target, boolean election) throws IOException {
+    /** Listens from now on, for connections that this member makes to the target. */
+    void open(Link link, int from, int port, int target, boolean election) throws IOException {
         ServerSocketChannel listener = ServerSocketChannel.open();
         try {
             listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -56,24 +56,35 @@ final class Relay implements Closeable {
         }
         perform(() -> {
             try {
-                listener.register(selector, SelectionKey.OP_ACCEPT, new Entrance(link, target, election));
+                listener.register(selector, SelectionKey.OP_ACCEPT, new Entrance(link, from, target, election));
             } catch (IOException e) {
                 throw new IllegalStateException(e);
             }
         });
     }
 
-    /** On return it is so. */
-    void set(Link link, Link.Mode mode, int delayMs) {
+    /** On return it is so. The member counts for a link that is stranded. */
+    void set(Link link, Link.Mode mode, int member, int delayMs) {
         perform(() -> {
             link.mode = mode;
+            link.stranded = member;
             link.delayNanos = delayMs * 1_000_000L;
-            if (mode == Link.Mode.CUT) {
-                reset(connection -> connection.link == link);
-                // Those that wait are reset with the next attempt.
-            } else if (mode == Link.Mode.PASSING) {
-                reset(connection -> connection.link == link && connection.stillborn);
+            switch (mode) {
+                case CUT:
+                    reset(connection -> connection.link == link);
+                    break;
+                case STRANDED:
+                    connections.stream()
+                            .filter(connection -> connection.link == link)
+                            .forEach(connection -> connection.strand(member));
+                    break;
+                case PASSING:
+                    reset(connection -> connection.link == link && connection.isDead());
+                    break;
+                default:
+                    break;
             }
+            // Those that wait for their target follow with the next attempt.
         });
     }
 
@@ -95,11 +106,13 @@ final class Relay implements Closeable {
 
     private static final class Entrance {
         final Link link;
+        final int from;
         final int target;
         final boolean election;
 
-        Entrance(Link link, int target, boolean election) {
+        Entrance(Link link, int from, int target, boolean election) {
             this.link = link;
+            this.from = from;
             this.target = target;
             this.election = election;
         }
@@ -199,13 +212,14 @@ final class Relay implements Closeable {
 
     /** False if the target refused and there may be another attempt; else the connection is made or reset. */
     private boolean connect(SocketChannel near, Entrance entrance, boolean lastAttempt) {
-        if (entrance.link.mode == Link.Mode.CUT) {
+        Link link = entrance.link;
+        if (link.mode == Link.Mode.CUT || (link.mode == Link.Mode.STRANDED && link.stranded != entrance.from)) {
             reset(near);
             return true;
         }
         try {
             SocketChannel far = null;
-            if (entrance.link.mode == Link.Mode.PASSING) {
+            if (link.mode == Link.Mode.PASSING) {
                 far = SocketChannel.open();
                 try {
                     far.socket().connect(loopback(entrance.target), CONNECT_MS);
@@ -218,7 +232,7 @@ final class Relay implements Closeable {
                 }
             }
             connections.add(new RelayedConnection(
-                    entrance.link, near, far, entrance.election ? new ElectionGreeting() : null, selector));
+                    link, entrance.from, near, far, entrance.election ? new ElectionGreeting() : null, selector));
         } catch (IOException e) {
             reset(near);
         }

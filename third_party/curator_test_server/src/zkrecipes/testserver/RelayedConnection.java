@@ -15,25 +15,48 @@ final class RelayedConnection {
     private static final int MOST_WAITING = 4 << 20;
 
     final Link link;
-    /** Begun while the link was frozen: its peer was never reached. */
-    final boolean stillborn;
+    private final int from;
+    private final End near;
+    /** Null if the peer was never reached. */
+    private final End far;
     private final Direction there;
     private final Direction back;
+    /** Nothing will ever pass again, though one end at least is still open. */
+    private boolean dead;
 
     /** Without `far` the connection goes nowhere. */
-    RelayedConnection(Link link, SocketChannel near, SocketChannel far, ElectionGreeting greeting, Selector selector)
+    RelayedConnection(
+            Link link, int from, SocketChannel near, SocketChannel far, ElectionGreeting greeting, Selector selector)
             throws IOException {
         this.link = link;
-        this.stillborn = far == null;
-        End nearEnd = stillborn ? new End(near, null) : new End(near, selector);
-        End farEnd = stillborn ? null : new End(far, selector);
-        there = new Direction(nearEnd, farEnd, greeting);
-        back = new Direction(farEnd, nearEnd, null);
+        this.from = from;
+        this.dead = far == null;
+        this.near = new End(near, dead ? null : selector);
+        this.far = dead ? null : new End(far, selector);
+        there = new Direction(this.near, this.far, greeting);
+        back = new Direction(this.far, this.near, null);
+    }
+
+    boolean isDead() {
+        return dead;
+    }
+
+    /** The end of this member stays open, silent for ever; the other one is reset. */
+    void strand(int member) {
+        if (dead) {
+            return;
+        }
+        dead = true;
+        End staying = member == from ? near : far;
+        (member == from ? far : near).close(true);
+        if (staying.key.isValid()) {
+            staying.key.interestOps(0);
+        }
     }
 
     /** Moves what can be moved. Returns false when the connection is over, and has then closed it. */
     boolean pump(long now, ByteBuffer buffer) {
-        if (stillborn) {
+        if (dead) {
             return true;
         }
         try {
@@ -46,8 +69,8 @@ final class RelayedConnection {
                 close(false);
                 return false;
             }
-            there.from.key.interestOps(passing ? there.readInterest() | back.writeInterest(now) : 0);
-            back.from.key.interestOps(passing ? back.readInterest() | there.writeInterest(now) : 0);
+            near.key.interestOps(passing ? there.readInterest() | back.writeInterest(now) : 0);
+            far.key.interestOps(passing ? back.readInterest() | there.writeInterest(now) : 0);
             return true;
         } catch (IOException | RuntimeException e) {
             close(true);
@@ -57,15 +80,15 @@ final class RelayedConnection {
 
     /** When something that waits is due; Long.MAX_VALUE if nothing waits for time to pass. */
     long nextDue() {
-        return stillborn || link.mode != Link.Mode.PASSING
+        return dead || link.mode != Link.Mode.PASSING
                 ? Long.MAX_VALUE
                 : Math.min(there.nextDue(), back.nextDue());
     }
 
     void close(boolean reset) {
-        there.from.close(reset);
-        if (!stillborn) {
-            back.from.close(reset);
+        near.close(reset);
+        if (far != null) {
+            far.close(reset);
         }
     }
 

@@ -49,14 +49,20 @@ const std::string& ServerRotation::next() {
   return current_;
 }
 
-void ServerRotation::connected() {
+void ServerRotation::add(const std::vector<std::string>& addresses) {
+  std::vector<std::string> all = addresses_;
+  all.insert(all.end(), addresses.begin(), addresses.end());
+  replace(all);
+}
+
+void ServerRotation::accepted() {
   failures_ = 0;
   backoff_.reset();
 }
 
 std::chrono::milliseconds ServerRotation::failed(std::chrono::milliseconds at_most) {
   ++failures_;
-  if (addresses_.empty() || failures_ % addresses_.size() != 0) return std::chrono::milliseconds::zero();
+  if (!addresses_.empty() && failures_ % addresses_.size() != 0) return std::chrono::milliseconds::zero();
   return std::min(backoff_.next(), at_most);
 }
 

@@ -22,6 +22,8 @@ class ServerRotation {
 
   /// The addresses there are now. Known ones keep their order, new ones are tried first.
   void replace(const std::vector<std::string>& addresses);
+  /// More addresses; the known ones stay.
+  void add(const std::vector<std::string>& addresses);
 
   bool empty() const { return addresses_.empty(); }
   std::size_t size() const { return addresses_.size(); }
@@ -30,8 +32,8 @@ class ServerRotation {
   const std::string& next();
   const std::string& current() const { return current_; }
 
-  /// The last address has accepted us.
-  void connected();
+  /// The last address has accepted us and answers.
+  void accepted();
   /// The last address has not. Returns how long to pause before the next one: not at all until all have failed, then
   /// as the RetryPolicy says. `at_most`: a session is waiting for it.
   std::chrono::milliseconds failed(std::chrono::milliseconds at_most);

@@ -82,10 +82,15 @@ bool Lease::ended() const noexcept {
 }
 
 Session::Session(std::int64_t id, std::chrono::milliseconds timeout, Lease::Time start, LeaseClock::duration margin)
-    : id_(id), timeout_ms_(timeout.count()), lease_(start, timeout - margin), contact_(start, timeout - margin) {}
+    : id_(id),
+      timeout_ms_(timeout.count()),
+      shortest_ms_(timeout.count()),
+      lease_(start, timeout - margin),
+      contact_(start, timeout - margin) {}
 
 void Session::renegotiated(std::chrono::milliseconds timeout, LeaseClock::duration margin) noexcept {
   timeout_ms_.store(timeout.count());
+  shortest_ms_.store(std::min<std::int64_t>(shortest_ms_.load(), timeout.count()));
   lease_.shorten(timeout - margin);
   contact_.shorten(timeout - margin);
 }

@@ -62,6 +62,8 @@ class Session {
   std::int64_t id() const noexcept { return id_; }
   /// As negotiated last.
   std::chrono::milliseconds timeout() const noexcept { return std::chrono::milliseconds(timeout_ms_.load()); }
+  /// The shortest that was negotiated in this session. It sets the pace of whatever renews the leases.
+  std::chrono::milliseconds shortest_timeout() const noexcept { return std::chrono::milliseconds(shortest_ms_.load()); }
   /// A reconnect has negotiated this timeout. The leases follow a shorter one. They do not follow a longer one: a new
   /// leader goes by the timeout that the session was made with.
   void renegotiated(std::chrono::milliseconds timeout, LeaseClock::duration margin) noexcept;
@@ -89,6 +91,7 @@ class Session {
  private:
   const std::int64_t id_;
   std::atomic<std::int64_t> timeout_ms_;
+  std::atomic<std::int64_t> shortest_ms_;  // written by one thread at a time
   Lease lease_;
   Lease contact_;
   std::atomic<bool> over_{false};

@@ -126,12 +126,13 @@ void ZookeeperClient::close() noexcept {
   remove_borrowed_nodes();
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    handles = std::exchange(leaving_, {});
     if (handle_) {
       for (const Request& request : std::exchange(unwatch_on_return_, {}))
         handle_->issue(request, handle_->next_request());
       handles.push_back(std::exchange(handle_, nullptr));
     }
+    // Behind the one that can tell the server at once: these may take seconds.
+    for (HandlePtr& left : std::exchange(leaving_, {})) handles.push_back(std::move(left));
   }
   for (const HandlePtr& handle : handles) ender_.post([handle] { handle->close(); });
   handles.clear();
@@ -503,6 +504,7 @@ void ZookeeperClient::on_reply(std::uint64_t request, Reply reply, bool answered
     if (answered) {
       last_answer_ = now;
       auth_failures_ = 0;
+      if (!std::exchange(answered_, true)) rotation_.accepted();
       const std::size_t size = bytes(pending.request);
       if (size > largest_accepted_) {
         largest_accepted_ = size;
@@ -586,11 +588,22 @@ void ZookeeperClient::note_lost(const Pending& pending) {
 /// would cost the session and all other holds.
 void ZookeeperClient::note_disconnect() {
   const std::size_t suspect = std::exchange(largest_lost_, 0);
-  if (suspect <= std::max(largest_accepted_, kSuspectBytes) || ++large_losses_ < kSuspectDisconnects) return;
-  LOG(ERROR) << "zkrecipes: the connection was lost " << large_losses_ << " times while a request of " << suspect
-             << " bytes was under way, and never with a smaller one; it is not sent again. Raise the server's "
-                "jute.maxbuffer, or use shorter paths and a shorter identity";
+  if (suspect <= std::max(largest_accepted_, kSuspectBytes)) {
+    large_losses_ = 0;
+    return;
+  }
+  if (++large_losses_ < kSuspectDisconnects) return;
+  LOG(ERROR) << "zkrecipes: the connection was lost " << large_losses_ << " times in a row while a request of "
+             << suspect << " bytes was under way, and no request of that size was ever answered; it is not sent again. "
+             << "Raise the server's jute.maxbuffer, or use shorter paths and a shorter identity";
   size_limit_ = suspect - 1;
+  large_losses_ = 0;
+}
+
+/// A new session may find servers with other limits.
+void ZookeeperClient::forget_sizes() {
+  size_limit_ = kMaxRequestBytes;
+  largest_accepted_ = largest_lost_ = 0;
   large_losses_ = 0;
 }
 

@@ -139,6 +139,7 @@ class ZookeeperClient final : public Client,
   ReplyHandler reports_gone(ProbeId probe);
   void note_lost(const Pending& pending);
   void note_disconnect();
+  void forget_sizes();
   void fail_overdue(Time now, Outbox& outbox);
   void fail_in_flight(Outbox& outbox);
   void note_borrowed_state(Outbox& outbox, Time now);
@@ -153,6 +154,7 @@ class ZookeeperClient final : public Client,
 
   // Servers and handles; mutex_ is held.
   void take_up_session(Outbox& outbox);
+  Pending rewatch(WatchId id, std::string path);
   void log_state(ConnectionState before, ConnectionState state, Time now);
   bool connecting() const;
   std::optional<Time> silent_since() const;
@@ -162,6 +164,7 @@ class ZookeeperClient final : public Client,
   void end_handles();
   void try_next_server(Time now, std::chrono::milliseconds pause);
   void open_handle(Time now);
+  std::chrono::milliseconds pace() const;
   std::chrono::milliseconds pause_after_failure();
   void request_addresses();
   void tick_locked(Time now, Outbox& outbox);
@@ -174,7 +177,7 @@ class ZookeeperClient final : public Client,
   void remove_borrowed_nodes();
   bool issue_unchecked(Request request, ReplyHandler done);
   void retry(Pending&& pending);
-  void rewatched(WatchId id, const Reply& reply);
+  void rewatched(WatchId id, const std::string& path, const Reply& reply);
   void drop_handle(HandlePtr handle);
   void on_addresses(const std::vector<std::string>& addresses, const std::string& problem);
   void tick(Time scheduled);
@@ -199,6 +202,7 @@ class ZookeeperClient final : public Client,
   std::vector<HandlePtr> leaving_;  // of servers that fell silent; closed once they are disconnected
   std::optional<SessionKey> session_key_;
   std::uint64_t connection_number_ = 0;
+  bool answered_ = false;  // anything, on the current connection
   InFlight<Pending> in_flight_;
   std::deque<Pending> parked_;  // wait until connected, or for room
   WatchTable watches_;

@@ -57,7 +57,7 @@ void ZookeeperClient::apply(SessionEvent event, Time now, Outbox& outbox) {
       if (handle_->borrowed()) break;
       session_key_ = handle_->hand_session_over();
       attempt_until_ = Time::max();
-      rotation_.connected();
+      answered_ = false;
       if (continued) {
         take_up_session(outbox);
       } else if (handle_->session_timeout() > options_.session_timeout) {
@@ -70,10 +70,15 @@ void ZookeeperClient::apply(SessionEvent event, Time now, Outbox& outbox) {
     }
     case SessionEvent::disconnected:
       monitor_.disconnected();
-      if (handle_->borrowed()) break;
+      if (handle_->borrowed()) {
+        note_disconnect();
+        break;
+      }
       fail_in_flight(outbox);
+      note_disconnect();
       give_handle_up();
-      try_next_server(now, std::chrono::milliseconds::zero());
+      // A server that accepts us and drops us before it has answered anything has failed like one that refuses.
+      try_next_server(now, answered_ ? std::chrono::milliseconds::zero() : pause_after_failure());
       break;
     case SessionEvent::expired:
       if (handle_->borrowed())
@@ -106,33 +111,46 @@ void ZookeeperClient::apply(SessionEvent event, Time now, Outbox& outbox) {
 /// been deposed and does not know it. So the first request is one that a quorum must commit: answers come in order, so
 /// whatever is read behind it is at least as new as everything we know.
 void ZookeeperClient::take_up_session(Outbox& outbox) {
+  // A server that we have left closes its connection when it is asked for something and learns that the session moved.
+  for (const HandlePtr& left : leaving_) {
+    Request request{RequestKind::set, "/"};
+    request.version = HeartbeatPlan::kImpossibleVersion;
+    left->issue(request, left->next_request());
+  }
   Pending barrier(monitor_.session(), {RequestKind::set, "/"}, nullptr);
   barrier.request.version = HeartbeatPlan::kImpossibleVersion;
   barrier.background = true;
   transmit(std::move(barrier), outbox);
   WatchTable::Reconnected watches = watches_.reconnected();
-  for (WatchTable::Rewatch& again : watches.again) {
-    Request request{RequestKind::get, std::move(again.path)};
-    request.watch = true;
-    Pending pending(monitor_.session(), std::move(request),
-                    [weak = weak_from_this(), id = again.id](const Reply& reply) {
-                      if (const auto self = weak.lock()) self->rewatched(id, reply);
-                    });
-    pending.repeat = true;
-    pending.background = true;
-    transmit(std::move(pending), outbox);
-  }
+  for (WatchTable::Rewatch& again : watches.again) transmit(rewatch(again.id, std::move(again.path)), outbox);
   for (WatchHandler& handler : watches.children)
     outbox.add([handler = std::move(handler)] { handler(WatchEvent::children_changed); });
 }
 
-void ZookeeperClient::rewatched(WatchId id, const Reply& reply) {
+ZookeeperClient::Pending ZookeeperClient::rewatch(WatchId id, std::string path) {
+  Request request{RequestKind::get, path};
+  request.watch = true;
+  Pending pending(monitor_.session(), std::move(request),
+                  [weak = weak_from_this(), id, path = std::move(path)](const Reply& reply) {
+                    if (const auto self = weak.lock()) self->rewatched(id, path, reply);
+                  });
+  pending.repeat = true;
+  pending.background = true;
+  return pending;
+}
+
+void ZookeeperClient::rewatched(WatchId id, const std::string& path, const Reply& reply) {
   WatchTable::Missed missed;
   Outbox outbox;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    missed = watches_.rewatched(id, reply);
-    send_unwatch(std::move(missed.unwatch), outbox);
+    if (reply.status == Status::ok && reply.connection != connection_number_ && monitor_.session()) {
+      // The connection on which the watch was set is over before its answer was taken in.
+      submit_locked(rewatch(id, path), outbox);
+    } else {
+      missed = watches_.rewatched(id, reply);
+      send_unwatch(std::move(missed.unwatch), outbox);
+    }
   }
   outbox.post_to(loop_);
   for (WatchHandler& handler : missed.handlers) handler(missed.event);
@@ -188,6 +206,7 @@ void ZookeeperClient::publish(Outbox& outbox) {
   }
   if (!ended.empty() && !closed_ && !borrowed_nodes_.remembers()) {
     session_key_.reset();
+    forget_sizes();
     end_handles();
     try_next_server(now, rotation_.session_lost());
   }
@@ -359,6 +378,7 @@ void ZookeeperClient::leave_server(Outbox& outbox) {
   leaving_.push_back(std::exchange(handle_, nullptr));
   monitor_.disconnected();
   fail_in_flight(outbox);
+  largest_lost_ = 0;  // it was not the server that ended the connection
 }
 
 /// The handle is not connected.
@@ -376,6 +396,7 @@ void ZookeeperClient::drop_handle(HandlePtr handle) {
     // session was handed over. The next report tells; until then closing the handle could end the session.
     const bool ours = !closed_ && session_key_ && session_key_->id == handle->session_id();
     if (ours && handle->state() == SessionEvent::connected) {
+      handle->hand_session_over();
       leaving_.push_back(std::move(handle));
       return;
     }
@@ -386,7 +407,11 @@ void ZookeeperClient::drop_handle(HandlePtr handle) {
 void ZookeeperClient::on_leaving_handle_event(std::uint32_t handle, SessionEvent event) {
   const auto found =
       std::find_if(leaving_.begin(), leaving_.end(), [&](const HandlePtr& one) { return one->number() == handle; });
-  if (found == leaving_.end() || event == SessionEvent::connected) return;
+  if (found == leaving_.end()) return;
+  if (event == SessionEvent::connected) {
+    (*found)->hand_session_over();  // the C client has written the key again
+    return;
+  }
   dropper_.post(
       [self = shared_from_this(), left = std::move(*found)]() mutable { self->drop_handle(std::move(left)); });
   leaving_.erase(found);
@@ -427,16 +452,20 @@ void ZookeeperClient::open_handle(Time now) {
   }
   if (handle_) {
     attempt_began_ = now;
-    attempt_until_ = now + rotation_.patience(options_.session_timeout);
+    attempt_until_ = now + rotation_.patience(pace());
   } else {
     attempt_at_ = now + pause_after_failure();
   }
   schedule_tick(std::min<Time>(attempt_at_, now + kConnectPoll));
 }
 
+/// The timeout that what renews the leases has to keep up with.
+std::chrono::milliseconds ZookeeperClient::pace() const {
+  return monitor_.session() ? monitor_.session()->shortest_timeout() : options_.session_timeout;
+}
+
 std::chrono::milliseconds ZookeeperClient::pause_after_failure() {
-  const SessionPtr& session = monitor_.session();
-  return rotation_.failed(session ? longest_pause(session->timeout()) : std::chrono::milliseconds::max());
+  return rotation_.failed(monitor_.session() ? longest_pause(pace()) : std::chrono::milliseconds::max());
 }
 
 /// Names are resolved again whenever a server is needed: the servers may have moved. Attempts do not wait for it.
@@ -458,9 +487,14 @@ void ZookeeperClient::on_addresses(const std::vector<std::string>& addresses, co
   resolving_ = false;
   if (closed_ || addresses.empty()) return;
   const bool first = rotation_.empty();
-  rotation_.replace(addresses);
+  // A name that does not resolve for the moment says nothing about the server's address.
+  if (problem.empty())
+    rotation_.replace(addresses);
+  else
+    rotation_.add(addresses);
   const auto now = LeaseClock::now();
-  const bool moved = std::find(addresses.begin(), addresses.end(), rotation_.current()) == addresses.end();
+  const bool moved =
+      problem.empty() && std::find(addresses.begin(), addresses.end(), rotation_.current()) == addresses.end();
   if (connecting() && moved) {
     give_handle_up();
     open_handle(now);
@@ -490,7 +524,7 @@ void ZookeeperClient::tick(Time scheduled) {
 }
 
 void ZookeeperClient::tick_locked(Time now, Outbox& outbox) {
-  const auto timeout = monitor_.session() ? monitor_.session()->timeout() : options_.session_timeout;
+  const auto timeout = pace();
   // A process that was stopped has not listened, so it cannot say that the server was silent.
   if (now - std::exchange(last_tick_, now) > timeout / 8) awake_since_ = now;
   monitor_.tick(now);
@@ -502,6 +536,14 @@ void ZookeeperClient::tick_locked(Time now, Outbox& outbox) {
     try_next_server(now, pause_after_failure());
   } else if (!handle_ && now >= attempt_at_) {
     open_handle(now);
+  }
+  for (auto left = leaving_.begin(); left != leaving_.end();) {
+    if ((*left)->state() == SessionEvent::connected) {
+      ++left;
+      continue;
+    }
+    dropper_.post([handle = std::move(*left)] { handle->close(); });
+    left = leaving_.erase(left);
   }
   const auto silence = silent_since();
   if (silence && now >= *silence + silence_limit(timeout)) {
@@ -522,7 +564,7 @@ void ZookeeperClient::tick_locked(Time now, Outbox& outbox) {
 }
 
 ZookeeperClient::Time ZookeeperClient::next_heartbeat() const {
-  const auto interval = HeartbeatPlan::interval(monitor_.session()->timeout());
+  const auto interval = HeartbeatPlan::interval(pace());
   const Time sent = heartbeat_.holds() > 0 ? std::min(last_read_sent_, last_proof_sent_) : last_read_sent_;
   return sent + interval;
 }
@@ -535,8 +577,7 @@ ZookeeperClient::Time ZookeeperClient::next_tick(Time now) const {
     next = std::min<Time>(next, no_session_since_ + options_.retry.give_up_after);
   if (monitor_.state() == ConnectionState::connected) {
     next = std::min(next, next_heartbeat());
-    if (const auto silence = silent_since())
-      next = std::min<Time>(next, *silence + silence_limit(monitor_.session()->timeout()));
+    if (const auto silence = silent_since()) next = std::min<Time>(next, *silence + silence_limit(pace()));
   } else if (handle_) {
     next = std::min<Time>(next, now + (handle_->borrowed() ? kBorrowedPoll : kConnectPoll));
   } else {
@@ -558,12 +599,11 @@ void ZookeeperClient::send_heartbeat(Time now, Outbox& outbox) {
   const auto background = [&](Request request, ReplyHandler done) {
     Pending pending(monitor_.session(), std::move(request), std::move(done));
     pending.background = true;
-    submit_locked(std::move(pending), outbox);
+    transmit(std::move(pending), outbox);  // ahead of what waits for room: the lease does not wait
   };
   bool sent = false;
   ProbeId asked = 0;
-  if (heartbeat_.holds() > 0 && now >= last_proof_sent_ + HeartbeatPlan::interval(monitor_.session()->timeout())) {
-    last_proof_sent_ = now;  // also if it has to wait for room
+  if (heartbeat_.holds() > 0 && now >= last_proof_sent_ + HeartbeatPlan::interval(pace())) {
     sent = true;
     if (options_.lease_proof == LeaseProof::leader) {
       background({RequestKind::sync, "/"}, nullptr);
@@ -605,16 +645,13 @@ ReplyHandler ZookeeperClient::reports_gone(ProbeId id) {
 void ZookeeperClient::fail_in_flight(Outbox& outbox) {
   std::vector<Pending> lost = in_flight_.take_if([](const Pending&) { return true; });
   for (const Pending& pending : lost) note_lost(pending);
-  note_disconnect();
   std::deque<Pending> again;
   for (Pending& pending : lost) {
-    if (pending.repeat && bytes(pending.request) <= size_limit_) {
+    if (pending.repeat) {
       again.push_back(std::move(pending));
       continue;
     }
-    if (pending.watch != 0) send_unwatch(watches_.answered(pending.watch, false), outbox);
-    const bool too_large = bytes(pending.request) > size_limit_;
-    outbox.complete(std::move(pending.done), too_large ? Status::too_large : Status::connection_loss);
+    outbox.complete(std::move(pending.done), Status::connection_loss);
   }
   // Ahead of what was to be sent after them.
   parked_.insert(parked_.begin(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));

@@ -23,15 +23,21 @@ namespace zkrecipes::connection {
 
 namespace {
 
+// A request number has the number of its handle in its upper bits.
+constexpr int kHandleShift = 40;
+constexpr std::uint32_t kMaxHandle = (1U << (64 - kHandleShift)) - 1;
+
 // ---- Who gets what the C client calls back ----
 
 class ListenerRegistry {
  public:
   std::uint32_t add(const std::weak_ptr<HandleListener>& listener) {
     std::unique_lock<std::shared_mutex> lock(mutex_);
-    const std::uint32_t number = next_++;
-    listeners_.emplace(number, listener);
-    return number;
+    do {
+      next_ = next_ % kMaxHandle + 1;
+    } while (listeners_.count(next_) != 0);
+    listeners_.emplace(next_, listener);
+    return next_;
   }
   void drop(std::uint32_t number) {
     std::unique_lock<std::shared_mutex> lock(mutex_);
@@ -45,7 +51,7 @@ class ListenerRegistry {
 
  private:
   std::shared_mutex mutex_;
-  std::uint32_t next_ = 1;                                                      // guarded by mutex_
+  std::uint32_t next_ = 0;                                                      // guarded by mutex_
   std::unordered_map<std::uint32_t, std::weak_ptr<HandleListener>> listeners_;  // guarded by mutex_
 };
 
@@ -69,8 +75,6 @@ ListenerRegistry& registry() {
 }
 
 static_assert(sizeof(void*) >= sizeof(std::uint64_t), "request numbers travel in the C client's context pointers");
-constexpr int kHandleShift = 40;
-
 void* as_context(std::uint64_t number) {
   return reinterpret_cast<void*>(number);
 }

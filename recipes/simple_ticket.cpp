@@ -117,6 +117,7 @@ void SimpleTicket::on_created(const SessionPtr& session, Status status, const Cr
     lock.unlock();
     return client_->prove(session, node.path, [self = shared_from_this(), session, node](Status proof) {
       if (proof == Status::no_node) return self->race(session);
+      if (proof != Status::ok) self->client_->remove(session, node.path, node.stat.czxid, nullptr);
       self->on_created(session, proof, node, true);
     });
   }

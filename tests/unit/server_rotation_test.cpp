@@ -63,7 +63,7 @@ TEST_F(ServerRotationTest, PausesGrowAsTheRetryPolicySaysButASessionDoesNotWaitF
   EXPECT_EQ(rotation.failed(1min), 100ms);
   EXPECT_EQ(rotation.failed(1min), 200ms);
   EXPECT_EQ(rotation.failed(120ms), 120ms);
-  rotation.connected();
+  rotation.accepted();
   EXPECT_EQ(rotation.failed(1min), 50ms);
 }
 
@@ -88,6 +88,16 @@ TEST_F(ServerRotationTest, ServersThatAreGoneAreNotTriedAnyMore) {
   rotation_.replace({"b"});
   EXPECT_THAT(next(5), UnorderedElementsAre("b"));
   EXPECT_EQ(rotation_.size(), 1u);
+}
+
+TEST_F(ServerRotationTest, WithoutAnyServerThereIsAPauseAfterEveryFailure) {
+  for (int n = 0; n < 3; ++n) EXPECT_GT(rotation_.failed(1min), 0ms);
+}
+
+TEST_F(ServerRotationTest, AddedServersDoNotReplaceTheKnownOnes) {
+  rotation_.replace({"a", "b"});
+  rotation_.add({"c", "a"});
+  EXPECT_THAT(next(3), UnorderedElementsAre("a", "b", "c"));
 }
 
 TEST_F(ServerRotationTest, PatienceWithASilentServerIsShortAtFirstAndGrowsWithEveryRound) {

@@ -138,6 +138,7 @@ TEST_F(SessionTest, ShorterTimeoutOfAReconnectShortensTheLeasesAtOnce) {
 TEST_F(SessionTest, LongerTimeoutOfAReconnectDoesNotLengthenThem) {
   session_.renegotiated(20s, 5s);
   EXPECT_EQ(session_.timeout(), 20s);
+  EXPECT_EQ(session_.shortest_timeout(), 8s) << "heartbeats keep their pace";
   EXPECT_EQ(session_.lease().valid_until(), kStart + 6s) << "a new leader goes by the first timeout";
 }
 

@@ -220,6 +220,30 @@ TEST_F(CallbackLanesTest, ACallbackRegisteredInACallbackDuringTheClose_HasRunWhe
   EXPECT_EQ(ready.count(), 1);
 }
 
+TEST_F(CallbackLanesTest, CallbacksThatRegisterEachOtherAcrossTheThreads_HaveAllRunWhenTheCloseReturns) {
+  constexpr int kHops = 300;
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  PendingHold pending = mutex.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  std::atomic<int> hops{0};
+  std::vector<Subscription> subscriptions;
+  subscriptions.reserve(kHops);
+  std::function<void()> on_ready, on_lost;
+  on_lost = [&] {
+    if (hops == 0 && !wait_until_ready(pending)) return;
+    if (++hops < kHops) pending.on_ready(on_ready);
+  };
+  on_ready = [&] {
+    if (++hops < kHops) subscriptions.push_back(hold.on_lost(on_lost));
+  };
+  subscriptions.push_back(hold.on_lost(on_lost));
+  connection.close();
+  EXPECT_EQ(hops, kHops);
+  EXPECT_TRUE(wait_for([&] { return hops == kHops; })) << "what is used here must not end before the callbacks";
+}
+
 TEST_F(CallbackLanesTest, TheDestructorInsideACallback_ReturnsAndTheRestIsStillCalled) {
   auto connection = std::make_unique<Connection>(options());
   ASSERT_TRUE(connection->wait_until_connected(kLimit));

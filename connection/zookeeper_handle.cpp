@@ -27,26 +27,51 @@ namespace {
 
 class ListenerRegistry {
  public:
+  enum class DropWaits { no, for_running_calls };
+
   std::uint32_t add(const std::weak_ptr<HandleListener>& listener) {
     std::unique_lock<std::shared_mutex> lock(mutex_);
     const std::uint32_t number = next_++;
-    listeners_.emplace(number, listener);
+    listeners_.emplace(number, Entry{listener, std::make_shared<std::shared_mutex>()});
     return number;
   }
-  void drop(std::uint32_t number) {
-    std::unique_lock<std::shared_mutex> lock(mutex_);
-    listeners_.erase(number);
+  /// Afterwards the listener is not called any more. It may still be running on another thread, unless this waits.
+  void drop(std::uint32_t number, DropWaits waits) {
+    std::shared_ptr<std::shared_mutex> running;
+    {
+      std::unique_lock<std::shared_mutex> lock(mutex_);
+      const auto found = listeners_.find(number);
+      if (found == listeners_.end()) return;
+      running = std::move(found->second.running);
+      listeners_.erase(found);
+    }
+    if (waits == DropWaits::for_running_calls) std::unique_lock<std::shared_mutex> all_have_ended(*running);
   }
-  std::shared_ptr<HandleListener> find(std::uint32_t number) {
-    std::shared_lock<std::shared_mutex> lock(mutex_);
-    const auto found = listeners_.find(number);
-    return found == listeners_.end() ? nullptr : found->second.lock();
+  /// Nothing, if it was dropped.
+  template <class Function>
+  void call(std::uint32_t number, const Function& function) {
+    std::shared_ptr<std::shared_mutex> running;
+    std::shared_lock<std::shared_mutex> runs;  // released before `running`, which it refers to
+    std::shared_ptr<HandleListener> listener;
+    {
+      std::shared_lock<std::shared_mutex> lock(mutex_);
+      const auto found = listeners_.find(number);
+      if (found == listeners_.end()) return;
+      running = found->second.running;
+      runs = std::shared_lock<std::shared_mutex>(*running);
+      listener = found->second.listener.lock();
+    }
+    if (listener) function(*listener);
   }
 
  private:
+  struct Entry {
+    std::weak_ptr<HandleListener> listener;
+    std::shared_ptr<std::shared_mutex> running;  // shared by calls, owned alone by a drop() that waits for them
+  };
   std::shared_mutex mutex_;
-  std::uint32_t next_ = 1;                                                      // guarded by mutex_
-  std::unordered_map<std::uint32_t, std::weak_ptr<HandleListener>> listeners_;  // guarded by mutex_
+  std::uint32_t next_ = 1;                              // guarded by mutex_
+  std::unordered_map<std::uint32_t, Entry> listeners_;  // guarded by mutex_
 };
 
 /// Never destroyed: a borrowed handle may call back while the program exits. The child of a fork gets one of its own,
@@ -115,10 +140,9 @@ SessionEvent session_event(int state) {
 
 void report(int rc, Reply reply, const void* context) {
   const std::uint64_t request = as_number(context);
-  const auto listener = registry().find(static_cast<std::uint32_t>(request >> kHandleShift));
-  if (!listener) return;
   reply.status = status_of(rc);
-  listener->on_reply(request, std::move(reply), is_answer(rc));
+  registry().call(static_cast<std::uint32_t>(request >> kHandleShift),
+                  [&](HandleListener& listener) { listener.on_reply(request, std::move(reply), is_answer(rc)); });
 }
 
 // ---- What the C client calls ----
@@ -163,7 +187,7 @@ void zkrecipes_sync_done(int rc, const char* /*path*/, const void* context) {
 void zkrecipes_session_watcher(zhandle_t* /*handle*/, int type, int state, const char* /*path*/, void* context) {
   if (type != ZOO_SESSION_EVENT) return;
   const auto number = static_cast<std::uint32_t>(as_number(context));
-  if (const auto listener = registry().find(number)) listener->on_session_event(number, session_event(state));
+  registry().call(number, [&](HandleListener& listener) { listener.on_session_event(number, session_event(state)); });
 }
 
 void zkrecipes_node_watcher(zhandle_t* /*handle*/, int type, int /*state*/, const char* path, void* context) {
@@ -179,7 +203,7 @@ void zkrecipes_node_watcher(zhandle_t* /*handle*/, int type, int /*state*/, cons
   else
     return;  // session events are reported once, by the session watcher
   const auto number = static_cast<std::uint32_t>(as_number(context));
-  if (const auto listener = registry().find(number)) listener->on_watch_event(number, path, event);
+  registry().call(number, [&](HandleListener& listener) { listener.on_watch_event(number, path, event); });
 }
 
 void zkrecipes_log(const char* message) {
@@ -235,7 +259,7 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
     handle->handle_ = zookeeper_init2(settings.address.c_str(), &zkrecipes_session_watcher, timeout, session, context,
                                       ZOO_NO_LOG_CLIENTENV, &zkrecipes_log);
   if (handle->handle_ == nullptr) {
-    registry().drop(handle->number_);
+    registry().drop(handle->number_, ListenerRegistry::DropWaits::no);
     throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +
                                          settings.address + ": " + std::strerror(errno));
   }
@@ -340,7 +364,9 @@ Status ZookeeperHandle::listen_for_session_events(std::uint64_t number) {
 
 void ZookeeperHandle::close() noexcept {
   if (handle_ == nullptr) return;
-  registry().drop(number_);
+  // Closing a handle of ours waits for its threads; the program's go on, and may be in the middle of a call.
+  registry().drop(number_,
+                  borrowed_ ? ListenerRegistry::DropWaits::for_running_calls : ListenerRegistry::DropWaits::no);
   zhandle_t* const handle = std::exchange(handle_, nullptr);
   if (!borrowed_) {
     zookeeper_close(handle);

@@ -123,6 +123,30 @@ TEST_F(CallbackLanesTest, TheDestructor_WaitsForCallbacksOfBothKinds) {
   EXPECT_TRUE(both_passed);
 }
 
+TEST_F(CallbackLanesTest, TheDestructor_WaitsForAnAnswerThatIsBeingHandledOnTheProgramsOwnHandle) {
+  PlainClient program(server().address(), 20s);
+  auto connection = std::make_unique<Connection>(program.handle());
+  ASSERT_TRUE(connection->wait_until_connected(kLimit));
+  const auto client = client_of(*connection);
+  Gate gate;
+  CallCount called;
+  client->exists(client->current_session(), "/", [&](const connection::Reply&) {
+    gate.pass();
+    client->callbacks().post(called.handler());
+  });
+  ASSERT_TRUE(gate.wait_until_reached());
+  std::atomic<int> called_before{0};
+  Background destroyer([&] {
+    connection.reset();
+    called_before = called.count();
+  });
+  // Longer than a close waits for the answers behind this one.
+  EXPECT_FALSE(wait_for([&] { return destroyer.done(); }, 3s));
+  gate.open();
+  destroyer.join();
+  EXPECT_EQ(called_before, 1);
+}
+
 TEST_F(CallbackLanesTest, CloseInsideACallback_WaitsForNoOtherCallback) {
   Connection& connection = connect();
   FairMutex mutex(connection, kPath), busy(connection, "/busy");

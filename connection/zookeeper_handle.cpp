@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
 #include <glog/logging.h>
 #include <mutex>
@@ -25,49 +26,70 @@ namespace {
 
 // ---- Who gets what the C client calls back ----
 
+/// Counts the calls that are running.
+class RunningCalls {
+ public:
+  void begin() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++running_;
+  }
+  void end() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--running_ == 0) none_.notify_all();
+  }
+  void wait_for_all() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    none_.wait(lock, [this] { return running_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable none_;
+  int running_ = 0;  // guarded by mutex_
+};
+
 class ListenerRegistry {
  public:
-  enum class DropWaits { no, for_running_calls };
-
-  std::uint32_t add(const std::weak_ptr<HandleListener>& listener) {
+  /// `drop_waits`: for calls that are running then.
+  std::uint32_t add(const std::weak_ptr<HandleListener>& listener, bool drop_waits) {
     std::unique_lock<std::shared_mutex> lock(mutex_);
     const std::uint32_t number = next_++;
-    listeners_.emplace(number, Entry{listener, std::make_shared<std::shared_mutex>()});
+    listeners_.emplace(number, Entry{listener, drop_waits ? std::make_shared<RunningCalls>() : nullptr});
     return number;
   }
-  /// Afterwards the listener is not called any more. It may still be running on another thread, unless this waits.
-  void drop(std::uint32_t number, DropWaits waits) {
-    std::shared_ptr<std::shared_mutex> running;
+  void drop(std::uint32_t number) {
+    std::shared_ptr<RunningCalls> calls;
     {
       std::unique_lock<std::shared_mutex> lock(mutex_);
       const auto found = listeners_.find(number);
       if (found == listeners_.end()) return;
-      running = std::move(found->second.running);
+      calls = std::move(found->second.calls);
       listeners_.erase(found);
     }
-    if (waits == DropWaits::for_running_calls) std::unique_lock<std::shared_mutex> all_have_ended(*running);
+    if (calls) calls->wait_for_all();
   }
-  /// Nothing, if it was dropped.
+  /// Does nothing if the listener was dropped.
   template <class Function>
   void call(std::uint32_t number, const Function& function) {
-    std::shared_ptr<std::shared_mutex> running;
-    std::shared_lock<std::shared_mutex> runs;  // released before `running`, which it refers to
+    std::shared_ptr<RunningCalls> calls;
     std::shared_ptr<HandleListener> listener;
     {
       std::shared_lock<std::shared_mutex> lock(mutex_);
       const auto found = listeners_.find(number);
       if (found == listeners_.end()) return;
-      running = found->second.running;
-      runs = std::shared_lock<std::shared_mutex>(*running);
       listener = found->second.listener.lock();
+      if (!listener) return;
+      calls = found->second.calls;
+      if (calls) calls->begin();
     }
-    if (listener) function(*listener);
+    function(*listener);
+    if (calls) calls->end();
   }
 
  private:
   struct Entry {
     std::weak_ptr<HandleListener> listener;
-    std::shared_ptr<std::shared_mutex> running;  // shared by calls, owned alone by a drop() that waits for them
+    std::shared_ptr<RunningCalls> calls;  // null: nobody waits for them
   };
   std::shared_mutex mutex_;
   std::uint32_t next_ = 1;                              // guarded by mutex_
@@ -236,7 +258,7 @@ ZookeeperHandle::ZookeeperHandle(std::uint32_t number, bool borrowed, const Acl&
 
 std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& settings, const Acl& acl,
                                                        const std::weak_ptr<HandleListener>& listener) {
-  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener), false, acl));
+  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener, false), false, acl));
   const int timeout = static_cast<int>(settings.session_timeout.count());
   void* const context = as_context(handle->number_);
   clientid_t key{};
@@ -259,7 +281,7 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
     handle->handle_ = zookeeper_init2(settings.address.c_str(), &zkrecipes_session_watcher, timeout, session, context,
                                       ZOO_NO_LOG_CLIENTENV, &zkrecipes_log);
   if (handle->handle_ == nullptr) {
-    registry().drop(handle->number_, ListenerRegistry::DropWaits::no);
+    registry().drop(handle->number_);
     throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +
                                          settings.address + ": " + std::strerror(errno));
   }
@@ -273,7 +295,8 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
 
 std::unique_ptr<ZookeeperHandle> ZookeeperHandle::borrow(zhandle_t* existing, const Acl& acl,
                                                          const std::weak_ptr<HandleListener>& listener) {
-  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener), true, acl));
+  // Closing a handle of ours waits for its threads. The program's go on, and may be in the middle of a call.
+  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener, true), true, acl));
   handle->handle_ = existing;
   return handle;
 }
@@ -364,9 +387,7 @@ Status ZookeeperHandle::listen_for_session_events(std::uint64_t number) {
 
 void ZookeeperHandle::close() noexcept {
   if (handle_ == nullptr) return;
-  // Closing a handle of ours waits for its threads; the program's go on, and may be in the middle of a call.
-  registry().drop(number_,
-                  borrowed_ ? ListenerRegistry::DropWaits::for_running_calls : ListenerRegistry::DropWaits::no);
+  registry().drop(number_);
   zhandle_t* const handle = std::exchange(handle_, nullptr);
   if (!borrowed_) {
     zookeeper_close(handle);

@@ -31,6 +31,7 @@ struct TaskThread::Shared {
   std::multimap<Clock::time_point, std::function<void()>> timed;
   std::thread thread;
   std::condition_variable idle;
+  std::uint64_t posted = 0;
   bool alive = false;    // a thread looks after the tasks
   bool running = false;  // a task, now
   bool draining = false;
@@ -53,6 +54,7 @@ void TaskThread::post(std::function<void()> task) {
   std::lock_guard<std::mutex> lock(shared_->mutex);
   if (shared_->stopping) return;
   shared_->tasks.push_back(std::move(task));
+  ++shared_->posted;
   if (shared_->alive) return shared_->wake.notify_one();
   // One that has ended by itself is past its last task and is not waited for.
   if (shared_->thread.joinable()) shared_->thread.detach();
@@ -100,9 +102,9 @@ void TaskThread::finish() {
   if (thread.joinable()) thread.join();
 }
 
-bool TaskThread::has_thread() const {
+std::uint64_t TaskThread::posted() const {
   std::lock_guard<std::mutex> lock(shared_->mutex);
-  return shared_->alive;
+  return shared_->posted;
 }
 
 void TaskThread::stop(Rest rest) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,8 +32,9 @@ class TaskThread {
   void finish();
   /// The same without waiting.
   void finish_soon();
-  /// False when nothing runs, and nothing will run until the next post.
-  bool has_thread() const;
+  /// How many tasks were posted so far. Two threads whose tasks post to each other are both done when this has not
+  /// changed for either of them while finish() was called on both.
+  std::uint64_t posted() const;
 
   enum class Rest { run, drop, abandon };
   /// Runs or drops what was posted before, drops timed tasks, and ends the thread. Later posts are dropped.

@@ -149,10 +149,13 @@ void ZookeeperClient::close() noexcept {
     return;
   }
   // A callback of one thread may register one that runs on the other.
+  const auto posted = [this] { return callbacks_.posted() + notices_.posted(); };
+  std::uint64_t before = 0;
   do {
+    before = posted();
     callbacks_.finish();
     notices_.finish();
-  } while (callbacks_.has_thread());
+  } while (posted() != before);
 }
 
 bool ZookeeperClient::on_callback_thread() const noexcept {

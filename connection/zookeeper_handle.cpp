@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
 #include <glog/logging.h>
 #include <mutex>
@@ -29,30 +30,76 @@ constexpr std::uint32_t kMaxHandle = (1U << (64 - kHandleShift)) - 1;
 
 // ---- Who gets what the C client calls back ----
 
+/// Counts the calls that are running.
+class RunningCalls {
+ public:
+  void begin() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++running_;
+  }
+  void end() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--running_ == 0) none_.notify_all();
+  }
+  void wait_for_all() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    none_.wait(lock, [this] { return running_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable none_;
+  int running_ = 0;  // guarded by mutex_
+};
+
 class ListenerRegistry {
  public:
-  std::uint32_t add(const std::weak_ptr<HandleListener>& listener) {
+  /// `drop_waits`: for calls that are running then.
+  std::uint32_t add(const std::weak_ptr<HandleListener>& listener, bool drop_waits) {
     std::unique_lock<std::shared_mutex> lock(mutex_);
     do {
       next_ = next_ % kMaxHandle + 1;
     } while (listeners_.count(next_) != 0);
-    listeners_.emplace(next_, listener);
+    listeners_.emplace(next_, Entry{listener, drop_waits ? std::make_shared<RunningCalls>() : nullptr});
     return next_;
   }
   void drop(std::uint32_t number) {
-    std::unique_lock<std::shared_mutex> lock(mutex_);
-    listeners_.erase(number);
+    std::shared_ptr<RunningCalls> calls;
+    {
+      std::unique_lock<std::shared_mutex> lock(mutex_);
+      const auto found = listeners_.find(number);
+      if (found == listeners_.end()) return;
+      calls = std::move(found->second.calls);
+      listeners_.erase(found);
+    }
+    if (calls) calls->wait_for_all();
   }
-  std::shared_ptr<HandleListener> find(std::uint32_t number) {
-    std::shared_lock<std::shared_mutex> lock(mutex_);
-    const auto found = listeners_.find(number);
-    return found == listeners_.end() ? nullptr : found->second.lock();
+  /// Does nothing if the listener was dropped.
+  template <class Function>
+  void call(std::uint32_t number, const Function& function) {
+    std::shared_ptr<RunningCalls> calls;
+    std::shared_ptr<HandleListener> listener;
+    {
+      std::shared_lock<std::shared_mutex> lock(mutex_);
+      const auto found = listeners_.find(number);
+      if (found == listeners_.end()) return;
+      listener = found->second.listener.lock();
+      if (!listener) return;
+      calls = found->second.calls;
+      if (calls) calls->begin();
+    }
+    function(*listener);
+    if (calls) calls->end();
   }
 
  private:
+  struct Entry {
+    std::weak_ptr<HandleListener> listener;
+    std::shared_ptr<RunningCalls> calls;  // null: nobody waits for them
+  };
   std::shared_mutex mutex_;
-  std::uint32_t next_ = 0;                                                      // guarded by mutex_
-  std::unordered_map<std::uint32_t, std::weak_ptr<HandleListener>> listeners_;  // guarded by mutex_
+  std::uint32_t next_ = 0;                              // guarded by mutex_
+  std::unordered_map<std::uint32_t, Entry> listeners_;  // guarded by mutex_
 };
 
 /// Never destroyed: a borrowed handle may call back while the program exits. The child of a fork gets one of its own,
@@ -119,10 +166,9 @@ SessionEvent session_event(int state) {
 
 void report(int rc, Reply reply, const void* context) {
   const std::uint64_t request = as_number(context);
-  const auto listener = registry().find(static_cast<std::uint32_t>(request >> kHandleShift));
-  if (!listener) return;
   reply.status = status_of(rc);
-  listener->on_reply(request, std::move(reply), is_answer(rc));
+  registry().call(static_cast<std::uint32_t>(request >> kHandleShift),
+                  [&](HandleListener& listener) { listener.on_reply(request, std::move(reply), is_answer(rc)); });
 }
 
 // ---- What the C client calls ----
@@ -167,7 +213,7 @@ void zkrecipes_sync_done(int rc, const char* /*path*/, const void* context) {
 void zkrecipes_session_watcher(zhandle_t* /*handle*/, int type, int state, const char* /*path*/, void* context) {
   if (type != ZOO_SESSION_EVENT) return;
   const auto number = static_cast<std::uint32_t>(as_number(context));
-  if (const auto listener = registry().find(number)) listener->on_session_event(number, session_event(state));
+  registry().call(number, [&](HandleListener& listener) { listener.on_session_event(number, session_event(state)); });
 }
 
 void zkrecipes_node_watcher(zhandle_t* /*handle*/, int type, int /*state*/, const char* path, void* context) {
@@ -183,7 +229,7 @@ void zkrecipes_node_watcher(zhandle_t* /*handle*/, int type, int /*state*/, cons
   else
     return;  // session events are reported once, by the session watcher
   const auto number = static_cast<std::uint32_t>(as_number(context));
-  if (const auto listener = registry().find(number)) listener->on_watch_event(number, path, event);
+  registry().call(number, [&](HandleListener& listener) { listener.on_watch_event(number, path, event); });
 }
 
 void zkrecipes_log(const char* message) {
@@ -216,7 +262,7 @@ ZookeeperHandle::ZookeeperHandle(std::uint32_t number, bool borrowed, const Acl&
 
 std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& settings, const Acl& acl,
                                                        const std::weak_ptr<HandleListener>& listener) {
-  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener), false, acl));
+  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener, false), false, acl));
   const int timeout = static_cast<int>(settings.session_timeout.count());
   void* const context = as_context(handle->number_);
   clientid_t key{};
@@ -253,7 +299,8 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
 
 std::unique_ptr<ZookeeperHandle> ZookeeperHandle::borrow(zhandle_t* existing, const Acl& acl,
                                                          const std::weak_ptr<HandleListener>& listener) {
-  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener), true, acl));
+  // Closing a handle of ours waits for its threads. The program's go on, and may be in the middle of a call.
+  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener, true), true, acl));
   handle->handle_ = existing;
   return handle;
 }

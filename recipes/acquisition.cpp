@@ -51,6 +51,7 @@ bool Acquisition::ready() const {
 void Acquisition::on_ready(std::function<void()> callback) {
   std::function<void()> replaced;  // destroyed without the mutex
   Lock lock(mutex_);
+  if (dropped_) return;  // called by a callback whose end drop() is waiting for
   replaced = std::exchange(on_ready_, std::move(callback));
   if (state_ != State::waiting) post_callback();
 }
@@ -85,6 +86,7 @@ void Acquisition::drop() noexcept {
   std::function<void()> dropped;  // destroyed without the mutex
   {
     Lock lock(mutex_);
+    dropped_ = true;
     dropped = std::exchange(on_ready_, nullptr);
   }
   dropped = nullptr;

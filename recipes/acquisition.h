@@ -62,6 +62,7 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
   Outcome outcome_;
   std::function<void()> on_ready_;  // not called yet
   int callbacks_posted_ = 0;        // tasks that will look for on_ready_
+  bool dropped_ = false;            // takes no callback any more
   boost::thread::id callback_runs_on_;
 };
 

@@ -81,7 +81,9 @@ void HeldNode::watch_for_revocation() {
         reply.status == Status::ok && self->grant_.shared_czxid != 0 && reply.stat.czxid != self->grant_.shared_czxid;
     if (reply.status == Status::no_node || replaced) return self->lose();
     if (reply.status == Status::ok && asks_to_revoke(reply.data))
-      self->grant_.client->callbacks().post([self] { self->grant_.on_revoke(self->grant_.node); });
+      self->grant_.client->callbacks().post([self] {
+        if (!self->released()) self->grant_.on_revoke(self->grant_.node);
+      });
     if (reply.status != Status::ok && reply.status != Status::session_over && reply.status != Status::closed)
       LOG(WARNING) << "zkrecipes: on_revoke of lock node " << self->grant_.node
                    << " will not be called: the node cannot be watched (" << to_string(reply.status) << ")";

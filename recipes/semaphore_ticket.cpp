@@ -17,6 +17,9 @@ using connection::WatchEvent;
 namespace {
 // How long a try stands in a line that does not move.
 constexpr std::chrono::seconds kPatienceOfATry{2};
+// How soon it looks again for the node of the leases, which cannot be watched while it is missing: nobody has taken a
+// permit yet, or the server has removed the container because none was in use.
+constexpr std::chrono::milliseconds kLookAgain{50};
 }  // namespace
 
 SemaphoreTicket::SemaphoreTicket(std::shared_ptr<connection::Client> client, std::shared_ptr<const SemaphoreSpec> spec,
@@ -80,17 +83,22 @@ void SemaphoreTicket::stand_in_busy_line() {
 }
 
 void SemaphoreTicket::on_leases_seen_from_the_line(const Reply& reply) {
+  const bool missing = reply.status == Status::no_node;
   bool joins = false;
   {
     Lock lock(mutex_);
     if (!done_ || turn_) return;
     if (reply.status == Status::session_over || all_taken(reply)) return fail(lock, nullptr);
-    if (reply.status != Status::ok && reply.status != Status::no_node)
-      return fail(lock, lock_error(reply.status, spec_->path, *client_));
-    ++movements_;
+    if (reply.status != Status::ok && !missing) return fail(lock, lock_error(reply.status, spec_->path, *client_));
     joins = !std::exchange(in_busy_line_, true);
+    if (!missing) ++movements_;
+    if (missing) watch_ = 0;
   }
-  expect_progress();
+  if (missing)
+    client_->run_at(Clock::now() + kLookAgain, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->stand_in_busy_line();
+    });
+  if (joins || !missing) expect_progress();
   if (joins) queue_up(Patience::queue);
 }
 

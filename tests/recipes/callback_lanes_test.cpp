@@ -123,6 +123,30 @@ TEST_F(CallbackLanesTest, TheDestructor_WaitsForCallbacksOfBothKinds) {
   EXPECT_TRUE(both_passed);
 }
 
+TEST_F(CallbackLanesTest, TheDestructor_WaitsForAnAnswerThatIsBeingHandledOnTheProgramsOwnHandle) {
+  PlainClient program(server().address(), 20s);
+  auto connection = std::make_unique<Connection>(program.handle());
+  ASSERT_TRUE(connection->wait_until_connected(kLimit));
+  const auto client = client_of(*connection);
+  Gate gate;
+  CallCount called;
+  client->exists(client->current_session(), "/", [&](const connection::Reply&) {
+    gate.pass();
+    client->callbacks().post(called.handler());
+  });
+  ASSERT_TRUE(gate.wait_until_reached());
+  std::atomic<int> called_before{0};
+  Background destroyer([&] {
+    connection.reset();
+    called_before = called.count();
+  });
+  // Longer than a close waits for the answers behind this one.
+  EXPECT_FALSE(wait_for([&] { return destroyer.done(); }, 3s));
+  gate.open();
+  destroyer.join();
+  EXPECT_EQ(called_before, 1);
+}
+
 TEST_F(CallbackLanesTest, CloseInsideACallback_WaitsForNoOtherCallback) {
   Connection& connection = connect();
   FairMutex mutex(connection, kPath), busy(connection, "/busy");
@@ -218,6 +242,30 @@ TEST_F(CallbackLanesTest, ACallbackRegisteredInACallbackDuringTheClose_HasRunWhe
   });
   connection.close();
   EXPECT_EQ(ready.count(), 1);
+}
+
+TEST_F(CallbackLanesTest, CallbacksThatRegisterEachOtherAcrossTheThreads_HaveAllRunWhenTheCloseReturns) {
+  constexpr int kHops = 300;
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  PendingHold pending = mutex.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  std::atomic<int> hops{0};
+  std::vector<Subscription> subscriptions;
+  subscriptions.reserve(kHops);
+  std::function<void()> on_ready, on_lost;
+  on_lost = [&] {
+    if (hops == 0 && !wait_until_ready(pending)) return;
+    if (++hops < kHops) pending.on_ready(on_ready);
+  };
+  on_ready = [&] {
+    if (++hops < kHops) subscriptions.push_back(hold.on_lost(on_lost));
+  };
+  subscriptions.push_back(hold.on_lost(on_lost));
+  connection.close();
+  EXPECT_EQ(hops, kHops);
+  EXPECT_TRUE(wait_for([&] { return hops == kHops; })) << "what is used here must not end before the callbacks";
 }
 
 TEST_F(CallbackLanesTest, TheDestructorInsideACallback_ReturnsAndTheRestIsStillCalled) {

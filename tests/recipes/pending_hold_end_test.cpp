@@ -82,12 +82,12 @@ TEST_P(PendingHoldEndTest, TheCallbackBelongsToThePendingHold) {
     case End::moved:
       heir = std::move(*pending);
       pending.reset();
-      if (moment == Moment::granted) heir.on_ready(calls.handler());
       break;
   }
   const int before = calls.count();
   EXPECT_EQ(before, moment == Moment::after_the_callback ? 1 : 0);
 
+  if (end == End::moved && moment == Moment::granted) heir.on_ready(calls.handler());
   gate.open();
   if (moment == Moment::before_joining) proxy().refuse(false);
   ASSERT_TRUE(wait_for_state(connection, ConnectionState::connected));
@@ -184,6 +184,36 @@ TEST_F(PendingHoldCallbackTest, InsideTheCallbackOfAnother_ADestroyedOneIsNeverC
   ASSERT_TRUE(done.wait());
   let_queued_callbacks_run(connection);
   EXPECT_EQ(calls.count(), 0);
+}
+
+TEST_F(PendingHoldCallbackTest, ACallbackThatRegistersAnotherWhileItsPendingHoldEnds_RegistersNothing) {
+  for (const bool assign : {false, true}) {
+    Connection& connection = connect();
+    FairMutex mutex(connection, kPath);
+    std::optional<PendingHold> pending = mutex.acquire_async();
+    PendingHold& reference = *pending;
+    Gate gate;
+    CallCount again;
+    const auto owned = std::make_shared<int>(0);
+    reference.on_ready([&] {
+      gate.pass();
+      reference.on_ready([owned, count = again.handler()] { count(); });
+    });
+    ASSERT_TRUE(gate.wait_until_reached());
+    Background destroyer([&] {
+      if (assign)
+        reference = PendingHold();
+      else
+        pending.reset();
+    });
+    // The node leaves the queue before the end of the callback is waited for.
+    ASSERT_TRUE(wait_for_nodes(kPath, 0));
+    gate.open();
+    destroyer.join();
+    EXPECT_EQ(owned.use_count(), 1);
+    let_queued_callbacks_run(connection);
+    EXPECT_EQ(again.count(), 0);
+  }
 }
 
 TEST_F(PendingHoldCallbackTest, WhatTheCallbackOwns_IsDestroyedWithThePendingHold) {

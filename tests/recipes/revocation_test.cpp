@@ -77,6 +77,27 @@ TYPED_TEST(RevocationTest, ANodeDeletedUnderTheHolder_IsLostAtOnce) {
   EXPECT_EQ(revocations.calls.count(), 0);
 }
 
+TYPED_TEST(RevocationTest, AHoldThatWasReleasedMeanwhile_IsNotTold) {
+  Revocations revocations;
+  Connection& connection = this->connect();
+  Connection& other = this->connect();
+  TypeParam lock(connection, this->kPath, revocations.options()), busy(connection, "/busy");
+  Hold hold = lock.acquire();
+  ASSERT_TRUE(this->wait_for_waiters(connection, 1)) << "the watch for revocations";
+  Gate gate;
+  PendingHold blocks_the_callbacks = busy.acquire_async();
+  blocks_the_callbacks.on_ready([&] { gate.pass(); });
+  ASSERT_TRUE(gate.wait_until_reached());
+  // The answer to this read comes behind the watch event, so the watch has fired by then and is set again.
+  request_revoke(other, hold.node());
+  static_cast<void>(contenders(connection, this->kPath));
+  ASSERT_TRUE(this->wait_for_waiters(connection, 1));
+  hold.release();
+  gate.open();
+  connection.close();
+  EXPECT_EQ(revocations.calls.count(), 0);
+}
+
 TYPED_TEST(RevocationTest, AnUnknownNode_IsNotHeld) {
   Connection& connection = this->connect();
   EXPECT_EQ(error_of([&] { request_revoke(connection, "/nobody/here"); }), make_error_code(ErrorCode::not_held));

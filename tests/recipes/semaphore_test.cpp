@@ -10,7 +10,14 @@ namespace {
 
 class SemaphoreTest : public ControlledRecipeTest {
  protected:
-  bool wait_for_leases(std::size_t number) { return wait_for_children(std::string(kPath) + "/leases", number); }
+  const std::string kLeases = std::string(kPath) + "/leases";
+  const std::string kLocks = std::string(kPath) + "/locks";
+  /// A contender that nobody serves, ahead of all others.
+  const std::string kStuck = kLocks + "/_c_00000000-0000-0000-0000-000000000000-lock-0000000000";
+  /// A permit in use, if it exists.
+  const std::string kTaken = kLeases + "/_c_00000000-0000-0000-0000-000000000000-lease-0000000000";
+
+  bool wait_for_leases(std::size_t number) { return wait_for_children(kLeases, number); }
 };
 
 // 30
@@ -224,33 +231,43 @@ TEST_F(SemaphoreTest, ATryWhileTheHeadOfTheLineWaitsForAPermit_FailsAtOnce) {
 TEST_F(SemaphoreTest, ATryBehindAContenderThatDoesNotMove_FailsInTheEnd) {
   Connection& trying = connect();
   Semaphore semaphore(trying, kPath, 3);
-  semaphore.acquire().release();
-  const std::string stuck = std::string(kPath) + "/locks/_c_00000000-0000-0000-0000-000000000000-lock-0000000000";
-  create_node(stuck);
+  create_node(kLeases);  // stays, which the container that the semaphore makes may not
+  create_node(kStuck);
   const auto before = Clock::now();
   EXPECT_FALSE(semaphore.try_acquire());
   EXPECT_LT(Clock::now() - before, 10s);
-  EXPECT_TRUE(wait_for_children(std::string(kPath) + "/locks", 1)) << "the try has left the line";
+  EXPECT_TRUE(wait_for_children(kLocks, 1)) << "the try has left the line";
   Background trier([&] { EXPECT_TRUE(semaphore.try_acquire()); });
   ASSERT_TRUE(wait_for_waiters(trying, 2)) << "one for the contender ahead, one for the permits";
-  remove_node(stuck);
+  remove_node(kStuck);
 }
 
 TEST_F(SemaphoreTest, ATryInLine_FailsAsSoonAsTheLastPermitIsTaken) {
   Connection& trying = connect();
   Semaphore semaphore(trying, kPath, 1);
-  semaphore.acquire().release();
-  const std::string locks = std::string(kPath) + "/locks/", leases = std::string(kPath) + "/leases/";
-  const std::string stuck = locks + "_c_00000000-0000-0000-0000-000000000000-lock-0000000000";
-  const std::string taken = leases + "_c_00000000-0000-0000-0000-000000000000-lease-0000000000";
-  create_node(stuck);
+  create_node(kLeases);
+  create_node(kStuck);
   Background trier([&] { EXPECT_FALSE(semaphore.try_acquire()); });
   ASSERT_TRUE(wait_for_waiters(trying, 2));
-  create_node(taken);
+  create_node(kTaken);
   EXPECT_TRUE(wait_for_waiters(trying, 0));
   trier.join();
-  remove_node(stuck);
-  remove_node(taken);
+  remove_node(kStuck);
+  remove_node(kTaken);
+}
+
+TEST_F(SemaphoreTest, ATryInLineBeforeAnyPermitWasTaken_NoticesTheFirstOne) {
+  // Also after the server has removed the container of the permits, because none was in use for a while.
+  Connection& trying = connect();
+  Semaphore semaphore(trying, kPath, 3);
+  create_node(kStuck);
+  Background trier([&] { EXPECT_TRUE(semaphore.try_acquire()); });
+  ASSERT_TRUE(wait_for_nodes(kPath, 1)) << "in line";
+  create_node(kTaken);
+  ASSERT_TRUE(wait_for_waiters(trying, 2)) << "one for the contender ahead, one for the permits";
+  remove_node(kStuck);
+  trier.join();
+  remove_node(kTaken);
 }
 
 // 33: the number of permits is each client's own opinion, as the class says.

@@ -159,7 +159,7 @@ TEST(TaskThread, FinishRunsEverythingAndALaterPostStartsTheThreadAgain) {
     for (int n = 0; n < 10; ++n) thread.post([&] { ++ran; });
     thread.finish();
     EXPECT_EQ(ran, 10 * round);
-    EXPECT_FALSE(thread.has_thread());
+    EXPECT_EQ(thread.posted(), static_cast<std::uint64_t>(10 * round));
   }
 }
 

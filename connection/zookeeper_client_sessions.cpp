@@ -114,9 +114,10 @@ void ZookeeperClient::take_up_session(Outbox& outbox) {
   for (WatchTable::Rewatch& again : watches.again) {
     Request request{RequestKind::get, std::move(again.path)};
     request.watch = true;
-    Pending pending(monitor_.session(), std::move(request), [weak = weak_from_this(), id = again.id](const Reply& reply) {
-      if (const auto self = weak.lock()) self->rewatched(id, reply);
-    });
+    Pending pending(monitor_.session(), std::move(request),
+                    [weak = weak_from_this(), id = again.id](const Reply& reply) {
+                      if (const auto self = weak.lock()) self->rewatched(id, reply);
+                    });
     pending.repeat = true;
     pending.background = true;
     transmit(std::move(pending), outbox);
@@ -191,7 +192,8 @@ void ZookeeperClient::publish(Outbox& outbox) {
     try_next_server(now, rotation_.session_lost());
   }
   if (monitor_.session() && handle_ && handle_->borrowed()) remove_leftovers(monitor_.session(), outbox);
-  if (monitor_.session())
+  // Not while suspended: requests of acquires that are given up meanwhile would stay until the session is back or over.
+  if (monitor_.session() && monitor_.state() == ConnectionState::connected)
     for (auto& [id, done] : std::exchange(awaiting_session_, {}))
       outbox.add([done = std::move(done), session = monitor_.session()] { done(Status::ok, session); });
 }
@@ -381,10 +383,11 @@ void ZookeeperClient::drop_handle(HandlePtr handle) {
 }
 
 void ZookeeperClient::on_leaving_handle_event(std::uint32_t handle, SessionEvent event) {
-  const auto found = std::find_if(leaving_.begin(), leaving_.end(),
-                                  [&](const HandlePtr& one) { return one->number() == handle; });
+  const auto found =
+      std::find_if(leaving_.begin(), leaving_.end(), [&](const HandlePtr& one) { return one->number() == handle; });
   if (found == leaving_.end() || event == SessionEvent::connected) return;
-  dropper_.post([self = shared_from_this(), left = std::move(*found)]() mutable { self->drop_handle(std::move(left)); });
+  dropper_.post(
+      [self = shared_from_this(), left = std::move(*found)]() mutable { self->drop_handle(std::move(left)); });
   leaving_.erase(found);
 }
 

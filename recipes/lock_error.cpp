@@ -23,9 +23,9 @@ std::exception_ptr lock_error(Status status, const std::string& path, const conn
       return std::make_exception_ptr(
           Error(ErrorCode::too_many_watches, lock + "too many waiters on one connection; spread them over several"));
     case Status::too_large:
-      return std::make_exception_ptr(
-          Error(ErrorCode::too_large, lock + "the request is larger than the server accepts (its jute.maxbuffer); use a "
-                                             "shorter path and a shorter identity, or raise the limit"));
+      return std::make_exception_ptr(Error(
+          ErrorCode::too_large, lock + "the request is larger than the server accepts (its jute.maxbuffer); use a "
+                                       "shorter path and a shorter identity, or raise the limit"));
     case Status::unsupported:
       return std::make_exception_ptr(
           Error(ErrorCode::unsupported, lock + "the server is too old; ZooKeeper 3.5 or later is needed"));

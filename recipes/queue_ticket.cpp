@@ -26,7 +26,8 @@ void QueueTicket::join(OutcomeHandler done) {
     Lock lock(mutex_);
     done_ = std::move(done);
   }
-  if (SessionPtr session = client_->current_session())
+  // Nothing is sent while suspended: what is given up meanwhile would leave its requests waiting for the connection.
+  if (SessionPtr session = client_->is_connected() ? client_->current_session() : nullptr)
     begin(std::move(session));
   else
     await_session();
@@ -36,12 +37,11 @@ void QueueTicket::await_session() {
   // Under the lock, so that a leave() finds the id. The client never completes on this thread.
   Lock lock(mutex_);
   if (!done_) return;
-  awaited_session_ =
-      client_->await_session([self = shared_from_this()](Status status, SessionPtr session) {
-        if (status == Status::ok) return self->begin(std::move(session));
-        Lock own_lock(self->mutex_);
-        if (self->done_) self->finish(own_lock, {nullptr, lock_error(status, self->spec_->path, *self->client_)});
-      });
+  awaited_session_ = client_->await_session([self = shared_from_this()](Status status, SessionPtr session) {
+    if (status == Status::ok) return self->begin(std::move(session));
+    Lock own_lock(self->mutex_);
+    if (self->done_) self->finish(own_lock, {nullptr, lock_error(status, self->spec_->path, *self->client_)});
+  });
 }
 
 void QueueTicket::begin(SessionPtr session) {
@@ -252,8 +252,8 @@ void QueueTicket::prove(Lock& lock, const AttemptPtr& attempt, std::int32_t vers
 }
 
 void QueueTicket::grant(Lock& lock, const AttemptPtr& attempt, Proof proof, std::int32_t version) {
-  // The lease may have run out while we waited, since waiting does not renew it; what proves the turn may also have come
-  // late, after a pause of this process.
+  // The lease may have run out while we waited, since waiting does not renew it; what proves the turn may also have
+  // come late, after a pause of this process.
   const auto now = connection::LeaseClock::now();
   if (spec_->role == connection::NodeRole::holds && proof != Proof::quorum && !attempt->session->is_proved(now))
     return prove(lock, attempt, version);

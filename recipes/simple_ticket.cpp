@@ -24,7 +24,8 @@ void SimpleTicket::join(OutcomeHandler done) {
     Lock lock(mutex_);
     done_ = std::move(done);
   }
-  if (const SessionPtr session = client_->current_session())
+  // Nothing is sent while suspended: what is given up meanwhile would leave its requests waiting for the connection.
+  if (const SessionPtr session = client_->is_connected() ? client_->current_session() : nullptr)
     begin(session);
   else
     await_session();
@@ -34,12 +35,11 @@ void SimpleTicket::await_session() {
   // Under the lock, so that a leave() finds the id. The client never completes on this thread.
   Lock lock(mutex_);
   if (!done_) return;
-  awaited_session_ =
-      client_->await_session([self = shared_from_this()](Status status, const SessionPtr& session) {
-        if (status == Status::ok) return self->begin(session);
-        Lock own_lock(self->mutex_);
-        self->finish(own_lock, {nullptr, lock_error(status, self->path_, *self->client_)});
-      });
+  awaited_session_ = client_->await_session([self = shared_from_this()](Status status, const SessionPtr& session) {
+    if (status == Status::ok) return self->begin(session);
+    Lock own_lock(self->mutex_);
+    self->finish(own_lock, {nullptr, lock_error(status, self->path_, *self->client_)});
+  });
 }
 
 void SimpleTicket::begin(const SessionPtr& session) {

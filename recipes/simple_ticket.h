@@ -45,7 +45,7 @@ class SimpleTicket final : public Ticket, public std::enable_shared_from_this<Si
 
   std::mutex mutex_;
   // All below: guarded by mutex_.
-  OutcomeHandler done_;             // empty: decided, or left
+  OutcomeHandler done_;  // empty: decided, or left
   connection::AwaitId awaited_session_ = 0;
   connection::SessionPtr session_;  // completions of an earlier one find that it is not this one
   connection::Session::ListenerId session_listener_ = 0;

@@ -183,7 +183,7 @@ TEST_F(Ensemble, LeasesAreOverBeforeTheLeaderExpiresSessionsWhoseFollowerWasKill
   ASSERT_TRUE(wait_for([&] { return tries.back().session->lease().valid_until() > begin + kTimeout; }));
   ensemble().kill(follower);
   auto least = Clock::duration::max();
-  for (const Try& each : tries) 
+  for (const Try& each : tries)
     least = std::min(least, each.expired.part() - connection::to_public(each.session->lease().valid_until()));
   std::cout << "follower killed, session timeout " << kTimeout.count() << " ms: leases ended at least "
             << std::chrono::duration_cast<std::chrono::milliseconds>(least).count()

@@ -153,7 +153,8 @@ TEST_F(BadNetwork, ProbeOfANodeThatSomebodyDeletedCallsOnce) {
   Answer<> told;
   Answer<> wrongly_told;
   client.client().probe(client.session(), gone.path, connection::NodeRole::waits, 0, told.handler());
-  const auto probe = client.client().probe(client.session(), kept.path, connection::NodeRole::waits, 0, wrongly_told.handler());
+  const auto probe =
+      client.client().probe(client.session(), kept.path, connection::NodeRole::waits, 0, wrongly_told.handler());
   remove_node(gone.path);
   EXPECT_TRUE(told.wait());
   lose_connection();

@@ -25,6 +25,9 @@ std::string default_identity() {
   return std::string(host) + ":" + std::to_string(getpid());
 }
 
+// Far more than people need to recognise a client, and far less than a server's default jute.maxbuffer.
+constexpr std::size_t kMaxIdentityBytes = 64 * 1024;
+
 ConnectionOptions checked(ConnectionOptions options) {
   connection::check(options.retry);
   if (options.session_timeout <= std::chrono::milliseconds::zero())
@@ -46,6 +49,9 @@ ConnectionOptions checked(ConnectionOptions options) {
     throw std::invalid_argument(
         "zkrecipes: TLS was asked for, but the installed ZooKeeper C client was built without it; build the C client "
         "with OpenSSL, or leave ConnectionOptions::tls unset");
+  if (options.identity.size() > kMaxIdentityBytes)
+    throw std::invalid_argument("zkrecipes: identity has " + std::to_string(options.identity.size()) +
+                                " bytes; at most " + std::to_string(kMaxIdentityBytes) + " are allowed");
   if (options.identity.empty()) options.identity = default_identity();
   return options;
 }

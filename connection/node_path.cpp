@@ -7,6 +7,9 @@ namespace zkrecipes::connection {
 
 namespace {
 
+// A server drops the connection on a request above its jute.maxbuffer, and a path may be in a request several times.
+constexpr std::size_t kMaxPathBytes = 32 * 1024;
+
 [[noreturn]] void reject(const std::string& path, const std::string& why) {
   throw std::invalid_argument("zkrecipes: node path \"" + path + "\" " + why);
 }
@@ -44,6 +47,10 @@ void check_node_path(const std::string& path) {
   if (path.empty()) reject(path, "is empty; give an absolute path such as \"/locks/orders\"");
   if (path.front() != '/') reject(path, "is relative; it must begin with \"/\"");
   if (path.size() > 1 && path.back() == '/') reject(path, "must not end with \"/\"");
+  if (path.size() > kMaxPathBytes)
+    throw std::invalid_argument("zkrecipes: a node path of " + std::to_string(path.size()) +
+                                " bytes, beginning with \"" + path.substr(0, 40) + "\", is too long; at most " +
+                                std::to_string(kMaxPathBytes) + " bytes are allowed");
   check_characters(path);
   std::size_t begin = 1;
   while (begin < path.size()) {

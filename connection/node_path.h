@@ -8,7 +8,8 @@
 namespace zkrecipes::connection {
 
 /// Throws std::invalid_argument, naming the path and what is wrong with it, unless it is an absolute node path as
-/// ZooKeeper takes it: "/" or "/a/b", no empty, "." or ".." parts, no trailing slash, no control characters.
+/// ZooKeeper takes it: "/" or "/a/b", no empty, "." or ".." parts, no trailing slash, no control characters, at most 32
+/// KiB.
 void check_node_path(const std::string& path);
 
 /// "/a/b" -> "/a"; "/a" -> "/".

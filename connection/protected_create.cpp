@@ -62,7 +62,8 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
         parent_ = parents_.size() - 1;
         return create_parent();
       case Status::connection_loss:
-        uncertain_ = true;
+        // A server that throttles leaves the connection up: only the first repetition comes at once.
+        if (std::exchange(uncertain_, true)) return look_again();
         return look();
       case Status::node_exists:
         if (uncertain_) return look();  // it may be the one whose reply was lost

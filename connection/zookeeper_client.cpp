@@ -177,7 +177,7 @@ AwaitId ZookeeperClient::await_session(SessionHandler done) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) {
       outbox.add([done = std::move(done)] { done(Status::closed, nullptr); });
-    } else if (monitor_.session()) {
+    } else if (monitor_.session() && monitor_.state() == ConnectionState::connected) {
       outbox.add([done = std::move(done), session = monitor_.session()] { done(Status::ok, session); });
     } else {
       id = next_await_++;

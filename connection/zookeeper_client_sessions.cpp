@@ -211,7 +211,8 @@ void ZookeeperClient::publish(Outbox& outbox) {
     try_next_server(now, rotation_.session_lost());
   }
   if (monitor_.session() && handle_ && handle_->borrowed()) remove_leftovers(monitor_.session(), outbox);
-  if (monitor_.session())
+  // Not while suspended: requests of acquires that are given up meanwhile would stay until the session is back or over.
+  if (monitor_.session() && monitor_.state() == ConnectionState::connected)
     for (auto& [id, done] : std::exchange(awaiting_session_, {}))
       outbox.add([done = std::move(done), session = monitor_.session()] { done(Status::ok, session); });
 }

@@ -26,7 +26,8 @@ void QueueTicket::join(OutcomeHandler done) {
     Lock lock(mutex_);
     done_ = std::move(done);
   }
-  if (SessionPtr session = client_->current_session())
+  // Nothing is sent while suspended: what is given up meanwhile would leave its requests waiting for the connection.
+  if (SessionPtr session = client_->is_connected() ? client_->current_session() : nullptr)
     begin(std::move(session));
   else
     await_session();

@@ -24,7 +24,8 @@ void SimpleTicket::join(OutcomeHandler done) {
     Lock lock(mutex_);
     done_ = std::move(done);
   }
-  if (const SessionPtr session = client_->current_session())
+  // Nothing is sent while suspended: what is given up meanwhile would leave its requests waiting for the connection.
+  if (const SessionPtr session = client_->is_connected() ? client_->current_session() : nullptr)
     begin(session);
   else
     await_session();

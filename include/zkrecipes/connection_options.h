@@ -70,7 +70,7 @@ struct ConnectionOptions {
   RetryPolicy retry;
   std::vector<Credential> credentials;
   Acl acl;
-  std::string identity;  ///< for people: stored in lock nodes; default "host:pid"
+  std::string identity;  ///< for people: stored in lock nodes; at most 64 KiB; default "host:pid"
   /// Kept back from the negotiated timeout when computing how long holds are valid; default: a quarter of it.
   std::optional<std::chrono::milliseconds> validity_margin;
   LeaseProof lease_proof = LeaseProof::quorum;

@@ -45,6 +45,8 @@ TEST(BadInput, EachIsRefusedAtOnceWithWhatWasWrong) {
   EXPECT_THAT(complaint_about([](Options& o) { o.retry.give_up_after = -1ms; }), HasSubstr("give_up_after"));
   EXPECT_THAT(complaint_about([](Options& o) { o.credentials = {{"", "secret"}}; }), HasSubstr("no scheme"));
   EXPECT_THAT(complaint_about([](Options& o) { o.credentials = {{"digest", "secret"}}; }), HasSubstr("user:password"));
+  EXPECT_EQ(complaint_about([](Options& o) { o.identity.assign(64 * 1024, 'x'); }), "no complaint");
+  EXPECT_THAT(complaint_about([](Options& o) { o.identity.assign(64 * 1024 + 1, 'x'); }), HasSubstr("at most 65536"));
   EXPECT_THROW(Connection(std::string()), std::invalid_argument);
 }
 

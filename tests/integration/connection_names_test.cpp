@@ -5,6 +5,7 @@
 
 #include "tests/integration/fake_names.h"
 #include "tests/support/fixture.h"
+#include "zkrecipes/zkrecipes.h"
 
 namespace zkrecipes::testing {
 namespace {
@@ -78,6 +79,48 @@ TEST_F(ServerNames, ThatDoNotResolveArePassedOver) {
   names_.set("missing.test", {});
   Connection& connection = connect(options_for("missing.test:2181,localhost" + port_of(proxy()), 20s));
   EXPECT_EQ(SyncClient(connection).sync("/").status, Status::ok);
+}
+
+// As in a rolling restart where every server comes back with another address: two proxies, of which only one listens.
+TEST_F(ServerNames, WhoseAddressesAllChangeKeepTheSessionAndItsHolds) {
+  names_.set("a.test", {"127.0.0.7"});
+  names_.set("b.test", {"127.0.0.1"});
+  FaultProxy moved(server().address());
+  // The name moves by way of its list: the port of the new place is the other one's.
+  names_.set("c.test", {"127.0.0.9"});
+  Connection& connection = connect(
+      options_for("a.test" + port_of(proxy()) + ",b.test" + port_of(proxy()) + ",c.test" + port_of(moved), 20s));
+  FairMutex lock(connection, "/lock");
+  const Hold hold = lock.acquire();
+  const auto session = connection.session_id();
+  StateLog log(connection);
+  proxy().refuse(true);
+  ASSERT_TRUE(log.wait_for(State::suspended));
+  names_.set("a.test", {"127.0.0.17"});
+  names_.set("b.test", {"127.0.0.18"});
+  names_.set("c.test", {"127.0.0.1"});
+  ASSERT_TRUE(log.wait_for({State::suspended, State::connected}));
+  EXPECT_EQ(connection.session_id(), session);
+  EXPECT_TRUE(hold.is_valid());
+  disconnect(connection);
+}
+
+TEST_F(ServerNames, ThatDoNotResolveAtTheStartJoinLater) {
+  FaultProxy second(server().address());
+  names_.set("first.test", {"127.0.0.1"});
+  names_.set("late.test", {});
+  Connection& connection = connect(options_for("first.test" + port_of(proxy()) + ",late.test" + port_of(second), 20s));
+  FairMutex lock(connection, "/lock");
+  const Hold hold = lock.acquire();
+  const auto session = connection.session_id();
+  StateLog log(connection);
+  names_.set("late.test", {"127.0.0.1"});
+  names_.set("first.test", {});
+  proxy().refuse(true);
+  ASSERT_TRUE(log.wait_for({State::suspended, State::connected}));
+  EXPECT_EQ(connection.session_id(), session);
+  EXPECT_TRUE(hold.is_valid());
+  disconnect(connection);
 }
 
 TEST_F(ServerNames, ThatNeverResolveAreNoObstacleToClosing) {

@@ -62,7 +62,7 @@ class FaultProxy::Relay {
     if (!on_own_thread()) run([] {});
   }
 
-  void arm(Fault::Action action, RequestKind kind, int nth);
+  void arm(Fault::Action action, RequestKind kind, int nth, std::int32_t error = 0);
   void refuse(bool on);
   void never_answer(bool on);
   template <class Choice>
@@ -116,11 +116,11 @@ void FaultProxy::Relay::run(std::function<void()> action) {
   }
 }
 
-void FaultProxy::Relay::arm(Fault::Action action, RequestKind kind, int nth) {
+void FaultProxy::Relay::arm(Fault::Action action, RequestKind kind, int nth, std::int32_t error) {
   if (nth < 1) {
     throw std::invalid_argument("a fault needs nth >= 1, not " + std::to_string(nth));
   }
-  run([this, fault = Fault{action, kind, nth}] {
+  run([this, fault = Fault{action, kind, nth, error}] {
     shared_.plan.arm(fault);
     shared_.ledger.update([](Ledger& now) { ++now.armed; });
   });
@@ -245,6 +245,15 @@ void FaultProxy::release_held() {
       connection->release_held();
     }
   });
+}
+
+void FaultProxy::answer_with_error(RequestKind kind, std::int32_t error, int times) {
+  if (kind == RequestKind::connect || kind == RequestKind::ping || kind == RequestKind::set_watches) {
+    throw std::invalid_argument(std::string("no error is possible in answer to ") + name_of(kind));
+  }
+  for (int n = 0; n < times; ++n) {
+    relay_->arm(Fault::Action::answer_with_error, kind, 1, error);
+  }
 }
 
 int FaultProxy::armed() const {

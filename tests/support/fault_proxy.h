@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <map>
@@ -71,6 +72,10 @@ class FaultProxy {
   /// away what is held.
   void hold_reply(RequestKind kind, int nth = 1);
   void release_held();
+  /// The next `times` requests of the kind are answered with this error of ZooKeeper's and not carried out (but for
+  /// auth, which the server never refuses to this proxy). The connection stays. Throws std::invalid_argument for
+  /// connect, ping and set_watches.
+  void answer_with_error(RequestKind kind, std::int32_t error, int times = 1);
 
   /// Faults that have not fired.
   int armed() const;

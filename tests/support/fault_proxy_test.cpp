@@ -312,6 +312,16 @@ TEST_F(FaultProxyTest, HoldReply_CutInsteadOfReleasedIsALostReply) {
   EXPECT_EQ(direct.exists(node).get(), ZOK);
 }
 
+TEST_F(FaultProxyTest, AnswerWithError_TheServerDoesNothingAndTheConnectionStays) {
+  proxy.answer_with_error(RequestKind::create, ZTHROTTLEDOP, 2);
+  EXPECT_EQ(client->create(node).get(), ZTHROTTLEDOP);
+  EXPECT_EQ(client->create(node).get(), ZTHROTTLEDOP);
+  EXPECT_EQ(proxy.armed(), 0);
+  EXPECT_EQ(client->create(node).get(), ZOK) << "it was not carried out before";
+  EXPECT_EQ(proxy.counts().connections, 0) << "the first connection is older than the counts";
+  EXPECT_THROW(proxy.answer_with_error(RequestKind::ping, ZTHROTTLEDOP), std::invalid_argument);
+}
+
 TEST_F(FaultProxyTest, ClearFaults_Disarms) {
   proxy.drop_reply(RequestKind::create);
   proxy.cut_before_request(RequestKind::create, 2);

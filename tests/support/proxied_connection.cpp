@@ -139,6 +139,10 @@ void ProxiedConnection::take_request(std::string_view frame) {
       faults_.emplace(request.ordinal, *fault);
       enqueue(to_server_, frame);
       break;
+    case Fault::Action::answer_with_error:
+      faults_.emplace(request.ordinal, *fault);
+      enqueue(to_server_, request.kind == RequestKind::auth ? std::string(frame) : harmless_request(request.xid));
+      break;
     case Fault::Action::cut_half_way:
       enqueue(to_server_, frame.substr(0, frame.size() / 2));
       finish(to_server_);
@@ -152,19 +156,25 @@ void ProxiedConnection::take_request(std::string_view frame) {
 }
 
 void ProxiedConnection::take_reply(std::string_view frame) {
-  const Message reply = conversation_.reply(frame);
+  Message reply = conversation_.reply(frame);
+  const auto fault = faults_.find(reply.ordinal);
+  const bool is_replaced = fault != faults_.end() && fault->second.action == Fault::Action::answer_with_error;
+  if (is_replaced) {
+    reply.error = fault->second.error;
+  }
   shared_.saw(reply, number_);
   if (is_black(to_client_)) {
     return;
   }
-  const auto fault = faults_.find(reply.ordinal);
   if (fault == faults_.end()) {
     enqueue(to_client_, frame);
     return;
   }
   const Fault::Action action = fault->second.action;
   faults_.erase(fault);
-  if (action == Fault::Action::drop_reply) {
+  if (is_replaced) {
+    enqueue(to_client_, error_reply(frame, reply.error));
+  } else if (action == Fault::Action::drop_reply) {
     finish(to_client_);
   } else {
     enqueue(to_client_, frame, true);

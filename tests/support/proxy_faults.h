@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -13,10 +14,11 @@
 namespace zkrecipes::testing {
 
 struct Fault {
-  enum class Action { drop_reply, cut_half_way, cut_before, hold_reply };
+  enum class Action { drop_reply, cut_half_way, cut_before, hold_reply, answer_with_error };
   Action action;
   RequestKind kind;
   int to_go;  // requests of the kind up to and with the one to hit; 0 or less: the next
+  std::int32_t error = 0;
 };
 
 /// Decides which request is hit by which fault.

@@ -21,6 +21,14 @@ std::int32_t read_int32(std::string_view bytes) {
   return static_cast<std::int32_t>(value);
 }
 
+std::string int32_bytes(std::int32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    bytes += static_cast<char>(static_cast<std::uint32_t>(value) >> static_cast<unsigned>(shift));
+  }
+  return bytes;
+}
+
 /// The string that starts at `offset`, or an empty one when it does not fit: a path is for people, not worth
 /// a failure.
 std::string read_string(std::string_view payload, std::size_t offset) {
@@ -188,6 +196,18 @@ std::ostream& operator<<(std::ostream& out, const Message& message) {
     out << ' ' << message.path;
   }
   return out;
+}
+
+std::string harmless_request(std::int32_t xid) {
+  constexpr std::int32_t kExists = 3;
+  const std::string no_watch(1, '\0');
+  const std::string payload = int32_bytes(xid) + int32_bytes(kExists) + int32_bytes(1) + "/" + no_watch;
+  return int32_bytes(static_cast<std::int32_t>(payload.size())) + payload;
+}
+
+std::string error_reply(std::string_view reply, std::int32_t error) {
+  const std::string_view xid_and_zxid = reply.substr(kLengthPrefixBytes, kReplyErrorOffset);
+  return int32_bytes(kReplyHeaderBytes) + std::string(xid_and_zxid) + int32_bytes(error);
 }
 
 Message Conversation::request(std::string_view frame) {

@@ -78,6 +78,11 @@ struct Message {
 
 std::ostream& operator<<(std::ostream& out, const Message& message);
 
+/// A read that changes nothing, in the place of the request with this xid.
+std::string harmless_request(std::int32_t xid);
+/// The reply with this error instead of what it says.
+std::string error_reply(std::string_view reply, std::int32_t error);
+
 /// Both directions of one connection: names each request and finds the request that a reply answers.
 ///
 /// Replies are matched by xid, oldest first, and not by order alone: the server answers auth out of turn, and

@@ -29,6 +29,18 @@ TEST(NodePath, AbsolutePathsAreAccepted) {
     EXPECT_EQ(complaint_about(path), "no complaint") << path;
 }
 
+TEST(NodePath, TooLongOnesAreRefusedWithTheLimit) {
+  const std::string longest = "/" + std::string(32 * 1024 - 1, 'x');
+  EXPECT_NO_THROW(check_node_path(longest));
+  try {
+    check_node_path(longest + "x");
+    FAIL() << "accepted";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("32768 bytes"));
+    EXPECT_LT(std::string(error.what()).size(), 300u) << "the message does not repeat all of it";
+  }
+}
+
 TEST(NodePath, EachFaultIsNamed) {
   EXPECT_THAT(complaint_about(""), HasSubstr("empty"));
   EXPECT_THAT(complaint_about("a/b"), HasSubstr("relative"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log line of a lost hold.
+// The log lines of a lost hold, and of one that cannot be watched for revocation.
 #include <glog/logging.h>
 #include <gmock/gmock.h>
 #include <mutex>
@@ -15,10 +15,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// The warnings about lost holds while it lives.
+/// The warnings with these words while it lives.
 class LossLog : public google::LogSink {
  public:
-  LossLog() { google::AddLogSink(this); }
+  explicit LossLog(std::string words = "hold lost") : words_(std::move(words)) { google::AddLogSink(this); }
   ~LossLog() override { google::RemoveLogSink(this); }
   LossLog(const LossLog&) = delete;
   LossLog& operator=(const LossLog&) = delete;
@@ -26,7 +26,7 @@ class LossLog : public google::LogSink {
   void send(google::LogSeverity severity, const char* /*path*/, const char* /*file*/, int /*line*/,
             const google::LogMessageTime& /*time*/, const char* message, std::size_t length) override {
     const std::string text(message, length);
-    if (severity != google::GLOG_WARNING || text.find("hold lost") == std::string::npos) return;
+    if (severity != google::GLOG_WARNING || text.find(words_) == std::string::npos) return;
     std::lock_guard<std::mutex> lock(mutex_);
     lines_.push_back(text);
   }
@@ -36,6 +36,7 @@ class LossLog : public google::LogSink {
   }
 
  private:
+  const std::string words_;
   mutable std::mutex mutex_;
   std::vector<std::string> lines_;  // guarded by mutex_
 };
@@ -103,6 +104,22 @@ TYPED_TEST(LostLogTest, AReleasedHold_IsNotLogged) {
     connection.reset();
   }
   EXPECT_THAT(log.lines(), IsEmpty());
+}
+
+class RevocationLogTest : public ControlledRecipeTest {};
+
+TEST_F(RevocationLogTest, ANodeThatCannotBeWatched_IsNamed) {
+  create_node(kPath);  // can be listed by all, unlike what the connection creates
+  ConnectionOptions unreadable = options();
+  unreadable.acl = Acl({{Acl::kAll & ~Acl::kRead, "world", "anyone"}});
+  LockOptions lock_options;
+  lock_options.on_revoke = [](const std::string&) {};
+  FairMutex mutex(connect(unreadable), kPath, lock_options);
+  const LossLog log("cannot be watched");
+  const Hold hold = mutex.acquire();
+  ASSERT_TRUE(wait_for([&] { return !log.lines().empty(); }));
+  EXPECT_THAT(log.lines(), ElementsAre(AllOf(HasSubstr(hold.node()), HasSubstr("on_revoke"))));
+  EXPECT_TRUE(hold.is_valid());
 }
 
 }  // namespace

@@ -254,6 +254,7 @@ TEST_F(ProtectedCreateTest, CreateAfterALookGoesOutOnTheConnectionThatAnsweredTh
   answer_look({});  // perhaps by a leader that has been deposed
   sender_.reconnect();
   EXPECT_EQ(sender_.answer(Kind::create, Status::connection_loss).connection, 1u);
+  sender_.end_pause();
   answer_look({"_c_guid-lock-4"});
   sender_.answer_node(Kind::exists, "", kOurSession, 1234);
   expect_created("/locks/a/_c_guid-lock-4", 1234, true);
@@ -278,7 +279,8 @@ TEST_F(ProtectedCreateTest, TwoLostRepliesInARowEndInOneNode) {
   begin(queue_spec());
   lose_create();
   answer_look({});
-  lose_create();
+  sender_.answer(Kind::create, Status::connection_loss);
+  sender_.end_pause();  // the first repetition comes at once, the next ones after a pause
   answer_look({"_c_guid-lock-4"});
   sender_.answer_node(Kind::exists, "", kOurSession, 1234);
   expect_created("/locks/a/_c_guid-lock-4", 1234, true);

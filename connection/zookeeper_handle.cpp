@@ -8,6 +8,7 @@
 #include <cstring>
 #include <glog/logging.h>
 #include <mutex>
+#include <pthread.h>
 #include <shared_mutex>
 #include <unordered_map>
 #include <utility>
@@ -119,6 +120,17 @@ ListenerRegistry& registry() {
       delete own;  // another thread was faster
   }
   return known->listeners;
+}
+
+/// Held while a handle is made. The C client then calls getaddrinfo(), which locks a mutex of the C library that is not
+/// made usable again in the child of a fork. So a fork waits for the moment that making a handle takes.
+std::mutex& making_handle() {
+  static auto* const mutex = [] {
+    auto* const made = new std::mutex;
+    pthread_atfork([] { making_handle().lock(); }, [] { making_handle().unlock(); }, [] { making_handle().unlock(); });
+    return made;
+  }();
+  return *mutex;
 }
 
 static_assert(sizeof(void*) >= sizeof(std::uint64_t), "request numbers travel in the C client's context pointers");
@@ -272,6 +284,7 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
     std::copy(settings.session->password.begin(), settings.session->password.end(), key.passwd);
   }
   const clientid_t* const session = settings.session ? &key : nullptr;
+  std::unique_lock<std::mutex> making(making_handle());
 #if ZKRECIPES_HAS_TLS
   if (settings.tls) {
     const TlsOptions& tls = *settings.tls;
@@ -284,6 +297,7 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
   if (!settings.tls)
     handle->handle_ = zookeeper_init2(settings.address.c_str(), &zkrecipes_session_watcher, timeout, session, context,
                                       ZOO_NO_LOG_CLIENTENV, &zkrecipes_log);
+  making.unlock();
   if (handle->handle_ == nullptr) {
     registry().drop(handle->number_);
     throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenario 39: a zhandle_t that belongs to the program.
+#include <atomic>
+#include <functional>
 #include <future>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/fixture.h"
+#include "zkrecipes/zkrecipes.h"
 
 namespace zkrecipes::testing {
 namespace {
@@ -205,6 +208,68 @@ TEST_F(BorrowedHandle, MayBeBorrowedTwiceAndGivenBackTwice) {
   EXPECT_EQ(client.remove(kept.path), Status::ok);
   plain().set(chroot(), "changed");
   EXPECT_TRUE(watch.event.wait());
+}
+
+/// Makes blocking calls inside a callback of the program's own handle; `refused` counts those that throw.
+struct BlockingCalls {
+  Connection& connection;
+  FairMutex& lock;
+  std::atomic<int> refused{0};
+  Answer<> done;
+
+  void make() {
+    const std::vector<std::function<void()>> calls{
+        [this] { static_cast<void>(lock.acquire()); },
+        [this] { static_cast<void>(lock.try_acquire_for(1s)); },
+        [this] { lock.lock(); },
+        [this] { connection.wait_until_connected(1s); },
+        [this] { static_cast<void>(contenders(connection, "/")); },
+    };
+    for (const auto& call : calls) {
+      try {
+        call();
+      } catch (const std::logic_error&) {
+        ++refused;
+      }
+    }
+    done.handler()();
+  }
+};
+
+TEST_F(BorrowedHandle, BlockingCallsInTheProgramsWatcherAreRefused) {
+  const auto program = make_program();
+  const auto connection = borrow(*program);
+  FairMutex lock(*connection, full("/lock"));
+  create_node("/watched");
+  BlockingCalls inside{*connection, lock, {}, {}};
+  Stat stat{};
+  ASSERT_EQ(zoo_wexists(
+                program->handle(), full("/watched").c_str(),
+                [](zhandle_t*, int type, int, const char*, void* context) {
+                  if (type == ZOO_CHANGED_EVENT) static_cast<BlockingCalls*>(context)->make();
+                },
+                &inside, &stat),
+            ZOK);
+  plain().set(full("/watched"), "changed");
+  ASSERT_TRUE(inside.done.wait());
+  EXPECT_EQ(inside.refused, 5);
+  EXPECT_TRUE(lock.acquire().is_valid()) << "on a thread of the program's it may block";
+}
+
+TEST_F(BorrowedHandle, BlockingCallsInTheProgramsCompletionAreRefused) {
+  const auto program = make_program();
+  const auto connection = borrow(*program);
+  FairMutex lock(*connection, full("/lock"));
+  BlockingCalls inside{*connection, lock, {}, {}};
+  ASSERT_EQ(zoo_aexists(
+                program->handle(), "/", 0,
+                [](int, const Stat*, const void* context) {
+                  static_cast<BlockingCalls*>(const_cast<void*>(context))->make();
+                },
+                &inside),
+            ZOK);
+  ASSERT_TRUE(inside.done.wait());
+  EXPECT_EQ(inside.refused, 5);
 }
 
 TEST_F(BorrowedHandle, NullIsRefused) {

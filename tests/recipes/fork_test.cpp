@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // After fork() the child is refused, and whatever it does to its copies leaves the parent undisturbed (20).
+#include <iostream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +100,64 @@ TYPED_TEST(ForkTest, WhatTheChildDestroys_TheParentKeeps) {
   hold->release();
   EXPECT_TRUE(this->get(*waiting).is_valid());
   EXPECT_EQ(lost.count(), 0);
+}
+
+/// The parent uses every part of the library from several threads, so that a mutex that the whole process shares is
+/// likely to be locked at the moment of a fork.
+class BusyParent : public ControlledRecipeTest {
+ protected:
+  static constexpr int kForks = 200;
+
+  /// What a child should be able to do: a connection and a lock of its own.
+  static int take_a_lock(const ConnectionOptions& options, const std::string& path) {
+    try {
+      Connection connection(options);
+      if (!connection.wait_until_connected(20s)) return 2;
+      FairMutex lock(connection, path);
+      const Hold hold = lock.acquire();
+      return hold.is_valid() ? 0 : 3;
+    } catch (...) {
+      return 4;
+    }
+  }
+};
+
+TEST_F(BusyParent, AChildOpensAConnectionOfItsOwnAndTakesALock) {
+  Connection& connection = connect();
+  create_node("/children");
+  const ConnectionOptions own = options();
+  std::atomic<bool> stop{false};
+  Crowd crowd;
+  for (int n = 0; n < 3; ++n)
+    crowd.add([&, n] {
+      FairMutex lock(connection, "/busy" + std::to_string(n));
+      while (!stop) lock.acquire().release();
+    });
+  crowd.add([&] {
+    while (!stop) {
+      Connection shortly(own);
+      shortly.wait_until_connected(kLimit);
+    }
+  });
+  int failed = 0, hung = 0;
+  for (int n = 0; n < kForks; ++n) {
+    const std::string path = "/children/" + std::to_string(n % 8);
+    const pid_t child = fork();
+    if (child == 0) _exit(take_a_lock(own, path));
+    int status = 0;
+    if (!wait_for([&] { return waitpid(child, &status, WNOHANG) == child; })) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      ++hung;
+    } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+      ADD_FAILURE() << "child " << n << ": " << status;
+      ++failed;
+    }
+  }
+  stop = true;
+  crowd.join();
+  std::cout << kForks << " forks: " << hung << " children hung, " << failed << " failed\n";
+  EXPECT_EQ(hung, 0);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ class Client {
   /// Whether requests pass now. Cheap.
   virtual bool is_connected() const noexcept = 0;
   using SessionHandler = std::function<void(Status, SessionPtr)>;
-  /// Completes with ok and a session, or closed.
+  /// Completes with ok and a session as soon as one is connected, or with closed.
   virtual AwaitId await_session(SessionHandler done) = 0;
   /// Afterwards `done` is not called any more, unless that has already begun or is about to.
   virtual void cancel_await(AwaitId id) = 0;

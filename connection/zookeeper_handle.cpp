@@ -10,6 +10,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <shared_mutex>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <zookeeper/zookeeper.h>
@@ -123,7 +124,8 @@ ListenerRegistry& registry() {
 }
 
 /// Held while a handle is made. The C client then calls getaddrinfo(), which locks a mutex of the C library that is not
-/// made usable again in the child of a fork. So a fork waits for the moment that making a handle takes.
+/// made usable again in the child of a fork, where every look-up would hang. So a fork waits for the moment that making
+/// a handle takes.
 std::mutex& making_handle() {
   static auto* const mutex = [] {
     auto* const made = new std::mutex;
@@ -297,6 +299,10 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
   if (!settings.tls)
     handle->handle_ = zookeeper_init2(settings.address.c_str(), &zkrecipes_session_watcher, timeout, session, context,
                                       ZOO_NO_LOG_CLIENTENV, &zkrecipes_log);
+  // The C client's own thread looks its address up once more before it connects.
+  const auto patience = Clock::now() + std::chrono::milliseconds(100);
+  while (handle->handle_ != nullptr && zoo_state(handle->handle_) == ZOO_NOTCONNECTED_STATE && Clock::now() < patience)
+    std::this_thread::yield();
   making.unlock();
   if (handle->handle_ == nullptr) {
     registry().drop(handle->number_);

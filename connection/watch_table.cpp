@@ -132,7 +132,7 @@ WatchTable::Missed WatchTable::rewatched(Id id, const Reply& reply) {
 std::vector<Request> WatchTable::unwatch_all() const {
   std::vector<Request> requests;
   for (const auto& [key, entry] : entries_)
-    if (entry.on)
+    if (entry.on || entry.in_flight > 0)
       requests.push_back(
           {key.first == Kind::data ? RequestKind::unwatch_data : RequestKind::unwatch_children, key.second});
   return requests;

@@ -55,7 +55,7 @@ class WatchTable {
   };
   Missed rewatched(Id id, const Reply& reply);
 
-  /// What would take all watches off that the server has.
+  /// What would take all watches off that the server has, or will have when what is in flight is answered.
   std::vector<Request> unwatch_all() const;
 
   /// The session is over, and with it all watches. Returns the handlers, to be destroyed where they can do no harm.

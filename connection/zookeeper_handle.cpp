@@ -299,18 +299,20 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
   if (!settings.tls)
     handle->handle_ = zookeeper_init2(settings.address.c_str(), &zkrecipes_session_watcher, timeout, session, context,
                                       ZOO_NO_LOG_CLIENTENV, &zkrecipes_log);
-  // The C client's own thread looks its address up once more before it connects.
-  const auto patience = Clock::now() + std::chrono::milliseconds(100);
-  while (handle->handle_ != nullptr && zoo_state(handle->handle_) == ZOO_NOTCONNECTED_STATE && Clock::now() < patience)
-    std::this_thread::yield();
+  if (handle->handle_ != nullptr) {
+    // The C client's own thread looks its address up, too, before it connects. After that there is no need to: the
+    // address is numeric, and looking it up again in every loop would only cost time. The call waits for a look-up that
+    // has begun.
+    const auto patience = Clock::now() + std::chrono::milliseconds(100);
+    while (zoo_state(handle->handle_) == ZOO_NOTCONNECTED_STATE && Clock::now() < patience) std::this_thread::yield();
+    zoo_set_servers_resolution_delay(handle->handle_, -1);
+  }
   making.unlock();
   if (handle->handle_ == nullptr) {
     registry().drop(handle->number_);
     throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +
                                          settings.address + ": " + std::strerror(errno));
   }
-  // The address is numeric: looking it up again in every loop would only cost time.
-  zoo_set_servers_resolution_delay(handle->handle_, -1);
   for (const Credential& credential : settings.credentials)
     zoo_add_auth(handle->handle_, credential.scheme.c_str(), credential.secret.data(),
                  static_cast<int>(credential.secret.size()), nullptr, nullptr);

@@ -276,5 +276,32 @@ TEST_F(BorrowedHandle, NullIsRefused) {
   EXPECT_THROW(Connection(static_cast<zhandle_t*>(nullptr)), std::invalid_argument);
 }
 
+TEST_F(BorrowedHandle, OurWatchesLeaveItWhenTheConnectionIsClosed) {
+  const auto program = make_program();
+  const int before = server_watches();
+  auto connection = borrow(*program);
+  Connection& rival = connect();
+  FairMutex theirs(rival, "/lock");
+  Hold hold = theirs.acquire();
+  FairMutex lock(*connection, full("/lock"));
+  std::vector<PendingHold> waiting;
+  waiting.push_back(lock.acquire_async());
+  waiting.push_back(lock.acquire_async());
+  ASSERT_TRUE(wait_for([&] { return load_of(*connection).watches == 2; }));
+  ASSERT_TRUE(wait_for([&] { return server_watches() >= before + 2; }));
+  connection->close();
+  EXPECT_TRUE(program->is_connected());
+  // The C client cannot take a single watcher away from the server, only from the handle: the server is rid of it at
+  // the next reconnect, when the handle sets again what it has.
+  program->stat("/");  // answers come in order
+  const long connections = proxy().counts().connections;
+  lose_connection();
+  ASSERT_TRUE(wait_for([&] { return proxy().counts().connections > connections && program->is_connected(); }));
+  program->stat("/");
+  EXPECT_TRUE(wait_for([&] { return server_watches() == before; })) << server_watches() << " watches";
+  waiting.clear();
+  hold.release();
+}
+
 }  // namespace
 }  // namespace zkrecipes::testing

@@ -231,10 +231,11 @@ TEST_F(WatchTableReconnectTest, WhatTheServerHasIsTakenOffWhenAHandleIsReturned)
   add_armed(Kind::children, "/c");
   add(Kind::data, "/in-flight");
   const auto requests = table_.unwatch_all();
-  ASSERT_EQ(requests.size(), 2u);
+  ASSERT_EQ(requests.size(), 3u);
   EXPECT_EQ(requests[0].kind, RequestKind::unwatch_data);
   EXPECT_EQ(requests[0].path, "/a");
-  EXPECT_EQ(requests[1].kind, RequestKind::unwatch_children);
+  EXPECT_EQ(requests[1].path, "/in-flight");
+  EXPECT_EQ(requests[2].kind, RequestKind::unwatch_children);
 }
 
 }  // namespace

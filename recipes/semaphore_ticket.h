@@ -39,7 +39,7 @@ struct SemaphoreSpec {
 /// stand there for a moment while they are being served. So the ticket joins the line then, and watches the leases
 /// until its turn: it fails as soon as there are as many leases as permits, or when nothing has moved for a while.
 ///
-/// A lost session loses mutex and lease together, so we start anew at the back. Thread-safe; lives as long as its
+/// A lost session loses mutex and lease together, so we rejoin at the back. Thread-safe; lives as long as its
 /// completions are outstanding.
 class SemaphoreTicket final : public Ticket, public std::enable_shared_from_this<SemaphoreTicket> {
  public:

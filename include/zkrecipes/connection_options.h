@@ -66,6 +66,7 @@ enum class LeaseProof {
 
 struct ConnectionOptions {
   std::string servers;  ///< "host:port,host:port/chroot"; the port defaults to 2181
+  /// At least three ticks of the server, 6 s by default; see docs/guarantees.md.
   std::chrono::milliseconds session_timeout{10'000};
   RetryPolicy retry;
   std::vector<Credential> credentials;

@@ -406,7 +406,6 @@ void ZookeeperClient::submit_locked(Pending&& pending, Outbox& outbox) {
   if (closed_) return outbox.complete(std::move(pending.done), Status::closed);
   if (!pending.session || pending.session != monitor_.session())
     return outbox.complete(std::move(pending.done), Status::session_over);
-  if (bytes(pending.request) > size_limit_) return outbox.complete(std::move(pending.done), Status::too_large);
   const bool connected = monitor_.state() == ConnectionState::connected && handle_;
   const std::uint64_t wanted = pending.request.connection;
   if (wanted != 0 && (!connected || wanted != connection_number_))
@@ -424,6 +423,10 @@ void ZookeeperClient::transmit(Pending&& pending, Outbox& outbox) {
   const std::uint64_t wanted = pending.request.connection;
   if (wanted != 0 && wanted != connection_number_)
     return outbox.complete(std::move(pending.done), Status::connection_loss);
+  if (bytes(pending.request) > size_limit_) {
+    if (pending.watch != 0) send_unwatch(watches_.answered(pending.watch, false), outbox);
+    return outbox.complete(std::move(pending.done), Status::too_large);
+  }
   const std::uint64_t number = handle_->next_request();
   pending.sent = LeaseClock::now();
   pending.connection = connection_number_;

@@ -300,6 +300,10 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
     handle->handle_ = zookeeper_init2(settings.address.c_str(), &zkrecipes_session_watcher, timeout, session, context,
                                       ZOO_NO_LOG_CLIENTENV, &zkrecipes_log);
   if (handle->handle_ != nullptr) {
+    // Before it is connected, or the C client would send them twice.
+    for (const Credential& credential : settings.credentials)
+      zoo_add_auth(handle->handle_, credential.scheme.c_str(), credential.secret.data(),
+                   static_cast<int>(credential.secret.size()), nullptr, nullptr);
     // The C client's own thread looks its address up, too, before it connects. After that there is no need to: the
     // address is numeric, and looking it up again in every loop would only cost time. The call waits for a look-up that
     // has begun.
@@ -313,9 +317,6 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
     throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +
                                          settings.address + ": " + std::strerror(errno));
   }
-  for (const Credential& credential : settings.credentials)
-    zoo_add_auth(handle->handle_, credential.scheme.c_str(), credential.secret.data(),
-                 static_cast<int>(credential.secret.size()), nullptr, nullptr);
   return handle;
 }
 

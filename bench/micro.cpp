@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What asks no server: nanoseconds per call. Needs a server all the same, to have a hold to ask.
+// Calls that send no request: nanoseconds per call. The program needs a server all the same, to have a hold.
 #include <benchmark/benchmark.h>
 #include <iostream>
 #include <memory>

@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zkrecipes")
 set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-# A static library hands its private dependencies on to whoever links it; a shared one has them resolved.
+# A static library hands its private dependencies on to the program that links it; a shared one has them resolved.
 get_target_property(library_type zkrecipes TYPE)
 if(library_type STREQUAL "STATIC_LIBRARY")
   set(ZKRECIPES_IS_STATIC TRUE)

@@ -8,6 +8,8 @@ function(zkrecipes_own_code target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused
     -Wold-style-cast -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough
+    # What connection/thread_annotations.h says about mutexes; GCC knows nothing of the kind.
+    $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wthread-safety>
     $<$<BOOL:${ZKRECIPES_WARNINGS_AS_ERRORS}>:-Werror>)
   # GCC reports false positives of this kind in headers of Boost and the standard library once code is instrumented.
   if(ZKRECIPES_SANITIZE)

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <stdexcept>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 Backoff::Backoff(const RetryPolicy& policy)
     : policy_(policy), delay_ms_(static_cast<double>(policy.initial_delay.count())) {}
@@ -18,11 +17,6 @@ std::chrono::milliseconds Backoff::next(double random) {
   const double shortened = full * (1.0 - policy_.jitter * random);
   // Never zero: a loop that fails at once must not spin.
   return std::chrono::milliseconds(std::max<long long>(1, std::llround(shortened)));
-}
-
-std::chrono::milliseconds Backoff::next() {
-  thread_local std::minstd_rand generator{std::random_device{}()};
-  return next(std::uniform_real_distribution<double>(0.0, 1.0)(generator));
 }
 
 void Backoff::reset() {
@@ -41,4 +35,4 @@ void check(const RetryPolicy& policy) {
     throw std::invalid_argument("zkrecipes: RetryPolicy::give_up_after must not be negative (0: never give up)");
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

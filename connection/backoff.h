@@ -5,7 +5,7 @@
 
 #include "zkrecipes/connection_options.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// The next pause of a RetryPolicy. Not thread-safe.
 class Backoff {
@@ -14,7 +14,6 @@ class Backoff {
 
   /// `random` in [0, 1) decides how much jitter is taken off.
   std::chrono::milliseconds next(double random);
-  std::chrono::milliseconds next();  ///< with a random number of its own
   void reset();
 
  private:
@@ -25,4 +24,4 @@ class Backoff {
 /// Throws std::invalid_argument saying what is wrong with it.
 void check(const RetryPolicy& policy);
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

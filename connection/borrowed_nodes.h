@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "connection/client.h"
+#include "connection/mutex.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// On a handle that belongs to the program, the session does not end with our connection or with our lease, so nodes
 /// that we leave behind would stay. This remembers them; it does nothing when the session is ours. Thread-safe.
@@ -45,9 +45,9 @@ class BorrowedNodes {
 
  private:
   const bool borrowed_;
-  std::mutex mutex_;
-  std::map<std::string, std::int64_t> nodes_;  // path -> czxid where it is shared, or 0; guarded by mutex_
-  std::map<std::string, Doubt> in_doubt_;      // by guid; guarded by mutex_
+  Mutex mutex_;
+  std::map<std::string, std::int64_t> nodes_ ZKR_GUARDED_BY(mutex_);  // path -> czxid where it is shared, or 0
+  std::map<std::string, Doubt> in_doubt_ ZKR_GUARDED_BY(mutex_);      // by guid
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -7,28 +7,34 @@
 #include <memory>
 #include <string>
 
+#include "connection/callback_lane.h"
 #include "connection/guarded_call.h"
-#include "connection/guid.h"
+#include "connection/log.h"
 #include "connection/node_path.h"
 #include "connection/requests.h"
 #include "connection/session.h"
-#include "connection/task_thread.h"
+#include "connection/slot.h"
+#include "connection/timers.h"
+#include "connection/world.h"
 #include "zkrecipes/connection.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
-/// Where the guid stands by which a lost create is found again.
+/// Where the guid stands by which a lost create is found again. In the data, where the path is shared, the guid decides
+/// only in a session that several connections share; see NodeClaims.
 enum class GuidPlace { in_name, in_data };
 
 /// A node to be made such that it exists exactly once, even if the reply is lost.
 struct CreateSpec {
   std::string parent;
   std::string name;  ///< for a sequential node without the number
-  std::string guid;  ///< unique to this node, part of `name` or of `data`
+  std::string guid;  ///< of no other child of `parent`; part of `name` or of `data`
   GuidPlace guid_place = GuidPlace::in_name;
   CreateMode mode = CreateMode::ephemeral_sequential;
   std::string data;
   CreateMode parent_mode = CreateMode::container;  ///< for missing parents
+  AclPtr acl{};                                    ///< null: the connection's
+  AclPtr parent_acl{};                             ///< of missing parents; null: the connection's
   /// An earlier session may have left a node with this guid in its name: remove it first. Not for in_data, where such
   /// a node is like anybody else's: node_exists until its session ends.
   std::string stale_guid;
@@ -61,6 +67,8 @@ class Client {
   using SessionHandler = std::function<void(Status, SessionPtr)>;
   /// Completes with ok and a session as soon as one is connected, or with closed.
   virtual AwaitId await_session(SessionHandler done) = 0;
+  /// Completes as soon as the connection is not up, or closed; at once, on a thread of the library, if it is not now.
+  virtual AwaitId await_disconnect(std::function<void()> done) = 0;
   /// Afterwards `done` is not called any more, unless that has already begun or is about to.
   virtual void cancel_await(AwaitId id) = 0;
 
@@ -104,12 +112,20 @@ class Client {
   virtual void prove(const SessionPtr& session, const std::string& node, std::function<void(Status)> done) = 0;
 
   /// Runs on a thread of the library, for short work; dropped when the connection is destroyed.
-  virtual void run_at(Clock::time_point time, std::function<void()> task) = 0;
-  // Two threads for user callbacks, so that a slow on_ready() cannot delay the news of a lost hold. Both take tasks
-  // after the close, too; the tasks keep the client alive until they have run.
-  virtual TaskThread& callbacks() = 0;  ///< on_ready() and on_revoke
-  virtual TaskThread& notices() = 0;    ///< lost holds and connection states
+  virtual TimerId run_at(Clock::time_point time, std::function<void()> task) = 0;
+  /// Afterwards the task is not started any more. It may be running.
+  virtual void cancel_timer(TimerId id) = 0;
+  /// Not while holding a mutex: see Log.
+  virtual const LogPtr& log() const = 0;
+  /// Time, chance and threads for whatever is built on this.
+  virtual World& world() const = 0;
+  // Lanes of their own for user callbacks, so that a slow on_ready() cannot delay the news of a lost hold. Both take
+  // tasks after the close, too; the caller keeps the client alive until they have been run or handed over.
+  virtual CallbackLane& callbacks() = 0;  ///< on_ready() and on_revoke
+  virtual CallbackLane& notices() = 0;    ///< lost holds
   virtual const std::string& identity() const = 0;
+  /// Throws std::invalid_argument if this connection cannot make nodes with this ACL. `name`: of the option.
+  virtual void check_acl(const Acl& acl, const std::string& name) const = 0;
 
   /// Throws if the caller may not begin anything: closed (ConnectionClosed, NotAuthorized), in the child of a fork.
   virtual void check_usable() const = 0;
@@ -121,8 +137,8 @@ class Client {
   virtual bool in_forked_child() const noexcept = 0;
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail
 
 namespace zkrecipes {
-std::shared_ptr<connection::Client> client_of(Connection& connection);
+std::shared_ptr<detail::Client> client_of(Connection& connection);
 }

@@ -6,7 +6,7 @@
 
 #include "connection/backoff.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -36,7 +36,7 @@ class ConfirmedSet : public std::enable_shared_from_this<ConfirmedSet> {
  private:
   void look_later() {
     uncertain_ = true;
-    sender_.run_after(backoff_.next(), [self = shared_from_this()] { self->look(); });
+    sender_.run_after(backoff_.next(sender_.world().random()), [self = shared_from_this()] { self->look(); });
   }
 
   void look() {
@@ -70,4 +70,4 @@ void set_confirmed(RequestSender& sender, const SessionPtr& session, std::string
       ->attempt();
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -6,16 +6,19 @@
 #include <unistd.h>
 #include <utility>
 
+#include "connection/acl.h"
 #include "connection/backoff.h"
+#include "connection/system_world.h"
 #include "connection/zookeeper_client.h"
+#include "connection/zookeeper_handle.h"
 
 namespace zkrecipes {
 
 namespace {
 
-using connection::ZookeeperClient;
+using detail::ZookeeperClient;
 
-ZookeeperClient& implementation(const std::shared_ptr<connection::Client>& client) {
+ZookeeperClient& implementation(const std::shared_ptr<detail::Client>& client) {
   return static_cast<ZookeeperClient&>(*client);
 }
 
@@ -27,9 +30,12 @@ std::string default_identity() {
 
 // Far more than people need to recognise a client, and far less than a server's default jute.maxbuffer.
 constexpr std::size_t kMaxIdentityBytes = 64 * 1024;
+// Curator's word, see docs/znode_layout.md.
+constexpr const char* kRevokeRequest = "__REVOKE__";
 
-ConnectionOptions checked(ConnectionOptions options) {
-  connection::check(options.retry);
+/// `authenticated`: whether the connection can have an identity that the server knows.
+ConnectionOptions checked(ConnectionOptions options, bool authenticated) {
+  detail::check(options.retry);
   if (options.session_timeout <= std::chrono::milliseconds::zero())
     throw std::invalid_argument("zkrecipes: session_timeout must be positive");
   if (options.session_timeout < std::chrono::milliseconds(100))
@@ -45,15 +51,26 @@ ConnectionOptions checked(ConnectionOptions options) {
     if (credential.scheme == "digest" && credential.secret.find(':') == std::string::npos)
       throw std::invalid_argument("zkrecipes: a digest credential must read \"user:password\"");
   }
-  if (options.tls && !connection::tls_available())
+  detail::check_acl(options.acl, "ConnectionOptions::acl", authenticated);
+  detail::check_acl(options.parent_acl, "ConnectionOptions::parent_acl", authenticated);
+  if (options.tls && !detail::tls_available())
     throw std::invalid_argument(
         "zkrecipes: TLS was asked for, but the installed ZooKeeper C client was built without it; build the C client "
         "with OpenSSL, or leave ConnectionOptions::tls unset");
   if (options.identity.size() > kMaxIdentityBytes)
     throw std::invalid_argument("zkrecipes: identity has " + std::to_string(options.identity.size()) +
                                 " bytes; at most " + std::to_string(kMaxIdentityBytes) + " are allowed");
+  if (options.identity.find('\n') != std::string::npos)
+    throw std::invalid_argument("zkrecipes: identity must be one line; LockOptions::note takes several");
+  if (options.identity == kRevokeRequest)
+    throw std::invalid_argument("zkrecipes: identity must not be what a revocation request consists of");
   if (options.identity.empty()) options.identity = default_identity();
   return options;
+}
+
+std::shared_ptr<ZookeeperClient> connect(ConnectionOptions options) {
+  const bool authenticated = detail::authenticates(options);
+  return ZookeeperClient::connect(checked(std::move(options), authenticated), detail::system_world());
 }
 
 ConnectionOptions for_servers(std::string servers) {
@@ -66,7 +83,7 @@ ConnectionOptions for_servers(std::string servers) {
 
 Connection::Connection(std::string servers) : Connection(for_servers(std::move(servers))) {}
 
-Connection::Connection(ConnectionOptions options) : client_(ZookeeperClient::connect(checked(std::move(options)))) {}
+Connection::Connection(ConnectionOptions options) : client_(connect(std::move(options))) {}
 
 Connection::Connection(zhandle_t* existing) : Connection(existing, ConnectionOptions{}) {}
 
@@ -75,13 +92,17 @@ Connection::Connection(zhandle_t* existing, ConnectionOptions options) {
   options.servers = "the program's own handle";
   options.credentials.clear();
   options.tls.reset();
-  client_ = ZookeeperClient::borrow(existing, checked(std::move(options)));
+  const auto borrow = [existing](const std::weak_ptr<detail::HandleListener>& listener) {
+    return detail::borrow_zookeeper_handle(existing, listener);
+  };
+  // Which credentials the program has given its handle is not known here.
+  client_ = ZookeeperClient::borrow(borrow, checked(std::move(options), true), detail::system_world());
 }
 
 Connection::~Connection() {
   if (client_->in_forked_child()) {
     // Its threads do not exist here and its socket is the parent's: leave everything as it is.
-    static_cast<void>(new std::shared_ptr<connection::Client>(client_));
+    static_cast<void>(new std::shared_ptr<detail::Client>(client_));
     return;
   }
   close();
@@ -108,11 +129,15 @@ Subscription Connection::on_state_change(std::function<void(ConnectionState)> ca
   return implementation(client_).on_state_change(std::move(callback));
 }
 
+void Connection::set_servers(std::string servers) {
+  implementation(client_).set_servers(std::move(servers));
+}
+
 void Connection::close() noexcept {
   if (!client_->in_forked_child()) implementation(client_).close();
 }
 
-std::shared_ptr<connection::Client> client_of(Connection& connection) {
+std::shared_ptr<detail::Client> client_of(Connection& connection) {
   return connection.client_;
 }
 

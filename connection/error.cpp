@@ -34,6 +34,14 @@ class Category final : public std::error_category {
         return "rejected";
       case ErrorCode::too_large:
         return "too large";
+      case ErrorCode::timed_out:
+        return "timed out";
+      case ErrorCode::busy:
+        return "busy";
+      case ErrorCode::not_connected:
+        return "not connected";
+      case ErrorCode::too_few_permits:
+        return "too few permits";
     }
     return "unknown error";
   }

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <pthread.h>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -26,4 +26,4 @@ bool ForkGuard::in_child() const noexcept {
   return generation_ != generation.load();
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

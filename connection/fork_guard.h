@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// Remembers in which process it was made. Threads and sockets do not survive fork() in a usable form, so whatever
 /// owns them asks here first. Costs one load.
@@ -14,4 +14,4 @@ class ForkGuard {
   unsigned generation_;
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection/guarded_call.h"
 
-#include <glog/logging.h>
+#include <string>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
-void log_exception(const char* what, const std::exception* error) noexcept {
-  LOG(ERROR) << "zkrecipes: " << what << " threw" << (error != nullptr ? ": " : "")
-             << (error != nullptr ? error->what() : "");
+void log_exception(const Log& log, const char* what, const std::exception* error) noexcept {
+  log.error(std::string(what) + (error != nullptr ? std::string(" threw: ") + error->what() : " threw"));
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -4,22 +4,24 @@
 #include <exception>
 #include <utility>
 
-namespace zkrecipes::connection {
+#include "connection/log.h"
+
+namespace zkrecipes::detail {
 
 /// Logs an exception that was thrown by `what`; `error` is null when it is no std::exception.
-void log_exception(const char* what, const std::exception* error) noexcept;
+void log_exception(const Log& log, const char* what, const std::exception* error) noexcept;
 
 /// Calls code of the user on a thread of the library, where nobody could catch what it throws: that is logged and
 /// dropped, so that one callback cannot harm the others. `what` names the callback in the log.
 template <class Call>
-void call_guarded(const char* what, Call&& call) noexcept {
+void call_guarded(const Log& log, const char* what, Call&& call) noexcept {
   try {
     std::forward<Call>(call)();
   } catch (const std::exception& error) {
-    log_exception(what, &error);
+    log_exception(log, what, &error);
   } catch (...) {
-    log_exception(what, nullptr);
+    log_exception(log, what, nullptr);
   }
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -12,7 +12,7 @@
 
 #include "connection/fork_guard.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -50,4 +50,4 @@ std::string make_guid() {
   return boost::uuids::to_string(guid);
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

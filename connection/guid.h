@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// A canonical lower-case random UUID. Not drawn twice, also not by parent and child of a fork.
 std::string make_guid();
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 HeartbeatPlan::Id HeartbeatPlan::add(const std::string& path, NodeRole role, std::int64_t czxid,
                                      std::function<void()> gone) {
@@ -56,4 +56,4 @@ std::vector<std::pair<HeartbeatPlan::Id, std::string>> HeartbeatPlan::next_batch
   return batch;
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -13,15 +13,13 @@
 #include "connection/lease_clock.h"
 #include "connection/requests.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// Which of our nodes the heartbeats ask after, and how often. Pure bookkeeping; its owner guards it.
 ///
 /// A heartbeat has two jobs. Reads keep the session alive at the server that we are connected to, and notice nodes that
 /// somebody else has deleted. A connection with holds also sends one request that a quorum must commit, which renews
-/// the lease of all its holds: a write to one of the held nodes that expects a version that no node has. The server
-/// refuses it, so nothing changes and no watch fires, but the refusal has gone through consensus. The held nodes take
-/// turns.
+/// the lease of all its holds: a refused_write() to one of the held nodes. The held nodes take turns.
 class HeartbeatPlan {
  public:
   using Id = std::uint64_t;
@@ -31,9 +29,6 @@ class HeartbeatPlan {
   /// that was reported. So the margin of a lease, a quarter of the timeout, must cover the pause between two requests
   /// or half a tick, whichever is longer. (The C client's own pings prove nothing to us: their answers are not shown.)
   static LeaseClock::duration interval(std::chrono::milliseconds session_timeout) { return session_timeout / 10; }
-
-  /// A version that no node has: versions count up from 0, and -1 means any.
-  static constexpr std::int32_t kImpossibleVersion = -2;
 
   /// `czxid`: of the node that is meant, or 0 where the path is unique.
   Id add(const std::string& path, NodeRole role, std::int64_t czxid, std::function<void()> gone);
@@ -72,4 +67,4 @@ class HeartbeatPlan {
   Id last_target_ = 0;
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

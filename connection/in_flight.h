@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// What waits for an answer, by request number. Numbers grow, and answers come nearly always in the order of the
 /// requests, so this is a queue from whose front things are taken; anything else is found by halving.
@@ -84,4 +84,4 @@ class InFlight {
   std::size_t size_ = 0;        // those not taken
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -6,7 +6,7 @@
 
 #include "zkrecipes/connection.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// The clock that leases are counted on. It also runs while the machine is suspended, as the server's does, which
 /// std::chrono::steady_clock on Linux does not. A type of its own, so that the compiler refuses to mix the two.
@@ -28,9 +28,4 @@ struct LeaseClock {
   }
 };
 
-/// As far from now on the public clock as `time` is on the clock of leases.
-inline Clock::time_point to_public(LeaseClock::time_point time) noexcept {
-  return Clock::now() + (time - LeaseClock::now());
-}
-
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

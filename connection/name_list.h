@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// The names of a listing in one piece of memory: a line of a thousand waiters is listed at each hand-over, and a
 /// string for each name would be most of what that costs. Read from front to back. Names have no NUL in them, as
@@ -78,4 +78,4 @@ class NameList {
   std::size_t size_ = 0;
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::vector<std::string> with_ancestors(const std::string& path) {
   return paths;
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// Throws std::invalid_argument, naming the path and what is wrong with it, unless it is an absolute node path as
 /// ZooKeeper takes it: "/" or "/a/b", no empty, "." or ".." parts, no trailing slash, no control characters, at most 32
@@ -24,4 +24,4 @@ std::string join(std::string_view parent, std::string_view name);
 /// "/a/b/c" -> {"/a", "/a/b", "/a/b/c"}; "/" -> {}.
 std::vector<std::string> with_ancestors(const std::string& path);
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

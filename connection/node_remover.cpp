@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection/node_remover.h"
 
-#include <glog/logging.h>
 #include <memory>
 #include <utility>
 
 #include "connection/backoff.h"
 #include "connection/synced_read.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -54,13 +53,14 @@ class NodeRemover : public std::enable_shared_from_this<NodeRemover> {
   void answered(Status status) {
     if (status == Status::connection_loss) {
       // Through a timer, so that a connection that fails at once is neither hammered nor recursed into.
-      sender_.run_after(backoff_.next(), [self = shared_from_this()] { self->attempt_if_ours(); });
+      sender_.run_after(backoff_.next(sender_.world().random()),
+                        [self = shared_from_this()] { self->attempt_if_ours(); });
       return;
     }
     if (status == Status::no_node) status = Status::ok;
     if (status != Status::ok && status != Status::session_over && status != Status::closed)
-      LOG(ERROR) << "zkrecipes: node " << path_ << " cannot be removed (" << to_string(status)
-                 << "); it stays until its session ends";
+      sender_.log()->error("node " + path_ + " cannot be removed (" + to_string(status) +
+                           "); it stays until its session ends");
     if (done_) done_(status);
   }
 
@@ -84,4 +84,4 @@ void remove_if_ours(RequestSender& sender, const SessionPtr& session, std::strin
   std::make_shared<NodeRemover>(sender, session, std::move(path), std::move(mark), std::move(done))->attempt_if_ours();
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

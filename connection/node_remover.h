@@ -7,7 +7,7 @@
 
 #include "connection/request_sender.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// By what our node is recognised, beside its owner, at a path that others use, too.
 struct NodeMark {
@@ -29,4 +29,4 @@ void remove_for_certain(RequestSender& sender, const SessionPtr& session, std::s
 void remove_if_ours(RequestSender& sender, const SessionPtr& session, std::string path, NodeMark mark,
                     std::function<void(Status)> done);
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

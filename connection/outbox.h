@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "connection/requests.h"
-#include "connection/task_thread.h"
+#include "connection/world.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// What is due while a lock is held, to be run once it is not. Usually that is one completion, for which nothing is
 /// allocated.
@@ -33,8 +33,8 @@ class Outbox {
     }
   }
   /// On a caller's thread, which must not be surprised by completions.
-  void post_to(TaskThread& thread) {
-    for (Item& item : items_) thread.post([item = std::move(item)]() mutable { item(); });
+  void post_to(Lane& lane) {
+    for (Item& item : items_) lane.post([item = std::move(item)]() mutable { item(); });
   }
 
  private:
@@ -56,4 +56,4 @@ class Outbox {
   boost::container::small_vector<Item, 1> items_;
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

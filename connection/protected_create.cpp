@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "connection/backoff.h"
+#include "connection/guid_search.h"
 #include "connection/node_path.h"
 #include "connection/synced_read.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -47,6 +48,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
     Request request{RequestKind::create, join(spec_.parent, spec_.name)};
     request.data = spec_.data;
     request.mode = spec_.mode;
+    request.acl = spec_.acl;
     // Where the look did not find the node, another server might: the create must not go there.
     request.connection = looked_on_;
     sender_.send(session_, std::move(request), then(&ProtectedCreate::created));
@@ -55,7 +57,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   void created(Reply reply) {
     switch (reply.status) {
       case Status::ok:
-        return finish(Status::ok, {std::move(reply.path), reply.stat, false});
+        return take({std::move(reply.path), reply.stat, false});
       case Status::no_node:
         parents_ = with_ancestors(spec_.parent);
         if (parents_.empty()) return finish(Status::no_node);
@@ -78,6 +80,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   void create_parent() {
     Request request{RequestKind::create, parents_[parent_]};
     request.mode = parent_ + 1 == parents_.size() ? spec_.parent_mode : ancestor_mode_;
+    request.acl = spec_.parent_acl;
     sender_.send(session_, std::move(request), then(&ProtectedCreate::parent_created));
   }
 
@@ -92,7 +95,8 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
         --parent_;
         return create_parent();
       case Status::connection_loss:
-        return sender_.run_after(backoff_.next(), [self = shared_from_this()] { self->create_parent(); });
+        return sender_.run_after(backoff_.next(sender_.world().random()),
+                                 [self = shared_from_this()] { self->create_parent(); });
       case Status::unsupported:
         // A server older than container nodes.
         if (ancestor_mode_ == CreateMode::persistent) return finish(Status::unsupported);
@@ -112,7 +116,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
 
   void stale_listed(Reply reply) {
     if (reply.status != Status::ok && reply.status != Status::no_node) return finish(reply.status);
-    candidates_ = carrying(spec_.stale_guid, reply);
+    candidates_ = carrying(spec_.stale_guid, spec_.parent, reply.children);
     remove_stale();
   }
 
@@ -128,32 +132,26 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
     remove_stale();
   }
 
-  std::vector<std::string> carrying(const std::string& guid, const Reply& listing) const {
-    std::vector<std::string> paths;
-    for (const std::string_view child : listing.children)
-      if (child.find(guid) != std::string_view::npos) paths.push_back(join(spec_.parent, child));
-    return paths;
-  }
-
   // ---- After a lost reply ----
 
   void look() {
     if (spec_.guid_place == GuidPlace::in_name)
-      read_synced(sender_, session_, {RequestKind::list, spec_.parent}, then(&ProtectedCreate::listed));
+      find_by_guid(sender_, session_, spec_.parent, spec_.guid,
+                   [self = shared_from_this()](const GuidSearch& search) { self->searched(search); });
     else
       read_synced(sender_, session_, {RequestKind::get, join(spec_.parent, spec_.name)}, then(&ProtectedCreate::got));
   }
 
   void look_again() {
-    sender_.run_after(backoff_.next(), [self = shared_from_this()] { self->look(); });
+    sender_.run_after(backoff_.next(sender_.world().random()), [self = shared_from_this()] { self->look(); });
   }
 
-  void listed(Reply reply) {
-    looked_on_ = reply.connection;
-    if (reply.status == Status::no_node) return create();
-    if (reply.status == Status::connection_loss) return look_again();
-    if (reply.status != Status::ok) return finish(reply.status);
-    candidates_ = carrying(spec_.guid, reply);
+  void searched(const GuidSearch& search) {
+    looked_on_ = search.connection;
+    if (search.status == Status::no_node) return create();
+    if (search.status == Status::connection_loss) return look_again();
+    if (search.status != Status::ok) return finish(search.status);
+    candidates_ = search.paths;
     found_ = {};
     examine_next();
   }
@@ -193,10 +191,31 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
     looked_on_ = reply.connection;
     if (reply.status == Status::no_node) return create();
     if (reply.status == Status::connection_loss) return look_again();
+    if (reply.status == Status::not_authorized) return look_from_outside();
     if (reply.status != Status::ok) return finish(reply.status);
-    const bool ours = reply.stat.ephemeral_owner == session_->id() && reply.data.find(spec_.guid) != std::string::npos;
+    const bool has_our_guid = reply.data.find(spec_.guid) != std::string::npos;
+    const bool ours = reply.stat.ephemeral_owner == session_->id() && (has_our_guid || !session_->is_shared());
     if (!ours) return finish(Status::node_exists);
-    finish(Status::ok, {join(spec_.parent, spec_.name), reply.stat, true});
+    take({join(spec_.parent, spec_.name), reply.stat, true});
+  }
+
+  /// The node may not be read: somebody else's, as a rule. To see its owner needs no permission.
+  void look_from_outside() {
+    read_synced(sender_, session_, {RequestKind::exists, join(spec_.parent, spec_.name)},
+                then(&ProtectedCreate::seen_from_outside));
+  }
+
+  void seen_from_outside(Reply reply) {
+    if (reply.status == Status::ok && reply.stat.ephemeral_owner == session_->id() && session_->is_shared())
+      return finish(Status::not_authorized);  // only the guid could tell whose it is
+    got(std::move(reply));
+  }
+
+  /// The node is the session's, and ours unless another contender of the session has it.
+  void take(CreatedNode node) {
+    if (spec_.guid_place == GuidPlace::in_data && !session_->claims().claim(node.path, node.stat.czxid))
+      return finish(Status::node_exists);
+    finish(Status::ok, std::move(node));
   }
 
   RequestSender& sender_;
@@ -219,4 +238,4 @@ void create_protected(RequestSender& sender, const SessionPtr& session, CreateSp
   std::make_shared<ProtectedCreate>(sender, session, std::move(spec), std::move(done))->start();
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

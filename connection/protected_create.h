@@ -4,7 +4,7 @@
 #include "connection/client.h"
 #include "connection/request_sender.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// Makes the node of `spec` exactly once. After a lost reply it looks for the guid (behind a sync, since the session
 /// may have moved to a server that lags behind) and takes a node only if the current session owns it. With the guid in
@@ -12,4 +12,4 @@ namespace zkrecipes::connection {
 /// path is shared, and between a look and a removal another client could take it.
 void create_protected(RequestSender& sender, const SessionPtr& session, CreateSpec spec, Client::CreateHandler done);
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

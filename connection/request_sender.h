@@ -4,10 +4,12 @@
 #include <chrono>
 #include <functional>
 
+#include "connection/log.h"
 #include "connection/requests.h"
 #include "connection/session.h"
+#include "connection/world.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// Sends single requests; what create, remove and set are built on. Paths are the server's: with chroot.
 class RequestSender {
@@ -20,6 +22,8 @@ class RequestSender {
   virtual void send_until_answered(const SessionPtr& session, Request request, ReplyHandler done) = 0;
   virtual void run_after(std::chrono::milliseconds delay, std::function<void()> task) = 0;
   virtual const RetryPolicy& retry_policy() const = 0;
+  virtual World& world() const = 0;
+  virtual const LogPtr& log() const = 0;
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "connection/name_list.h"
+#include "zkrecipes/connection_options.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// How a request ended, in our words.
 enum class Status {
@@ -46,6 +49,8 @@ enum class CreateMode { persistent, container, ephemeral, ephemeral_sequential }
 
 enum class RequestKind { create, remove, exists, get, set, list, sync, unwatch_data, unwatch_children };
 
+using AclPtr = std::shared_ptr<const Acl>;
+
 /// One request as it goes to the server. Fields that a kind does not use stay empty.
 struct Request {
   RequestKind kind{};
@@ -57,11 +62,23 @@ struct Request {
   /// If not 0: send it on that connection only; when that is over the request ends with connection_loss without having
   /// been sent.
   std::uint64_t connection = 0;
+  AclPtr acl{};  ///< of a node that is created; null: open
 };
+
+/// A write that expects a version that no node has: versions count up from 0, and -1 means any. The server refuses it,
+/// so nothing changes and no watch fires, but the refusal is a transaction that a quorum has committed.
+inline Request refused_write(std::string path) {
+  Request request{RequestKind::set, std::move(path)};
+  request.version = -2;
+  return request;
+}
 
 /// What the request takes up in a packet, less a small constant.
 inline std::size_t bytes(const Request& request) {
-  return request.path.size() + request.data.size();
+  std::size_t size = request.path.size() + request.data.size();
+  if (request.acl)
+    for (const Acl::Entry& entry : request.acl->entries()) size += entry.scheme.size() + entry.id.size();
+  return size;
 }
 
 /// Its answer. `path` is the created node's.
@@ -82,4 +99,4 @@ using ReplyHandler = std::function<void(Reply)>;
 enum class WatchEvent { created, deleted, changed, children_changed, unwatched };
 using WatchHandler = std::function<void(WatchEvent)>;
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -12,7 +12,7 @@
 
 #include "connection/node_path.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -132,4 +132,4 @@ bool is_numeric(const std::vector<HostPort>& hosts) {
   return std::all_of(hosts.begin(), hosts.end(), [](const HostPort& entry) { return is_numeric(entry.host); });
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 struct HostPort {
   std::string host;  ///< a name or an address; IPv6 without brackets
   std::uint16_t port;
+
+  friend bool operator==(const HostPort& a, const HostPort& b) { return a.host == b.host && a.port == b.port; }
 };
 
 /// "host:port,host:port/chroot", taken apart.
@@ -28,4 +30,4 @@ std::vector<std::string> resolve(const std::vector<HostPort>& hosts, std::string
 /// True when no name has to be looked up.
 bool is_numeric(const std::vector<HostPort>& hosts);
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -7,19 +7,22 @@
 #include <vector>
 
 #include "connection/backoff.h"
+#include "connection/world.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
-/// Which server to try next, for how long, and how long to pause before. Does no I/O and reads no clock. Not
-/// thread-safe: its owner guards it.
+/// Which server to try next, for how long, and how long to pause before. Does no I/O and reads no clock; `world` is
+/// asked for random numbers. Not thread-safe: its owner guards it.
 ///
 /// Servers are tried in a random order that then stays. None is tried twice in a row while there is another, and
 /// nothing pauses before each of them has been tried: when the server of a session falls silent, what is left of the
 /// session's lease is all the time there is.
 class ServerRotation {
  public:
-  explicit ServerRotation(const RetryPolicy& policy);
+  ServerRotation(const RetryPolicy& policy, World& world);
 
+  /// The addresses of another list of servers: failures of the earlier ones are forgotten.
+  void restart(const std::vector<std::string>& addresses);
   /// The addresses there are now. Known ones keep their order, new ones are tried first.
   void replace(const std::vector<std::string>& addresses);
   /// More addresses; the known ones stay.
@@ -27,10 +30,11 @@ class ServerRotation {
 
   bool empty() const { return addresses_.empty(); }
   std::size_t size() const { return addresses_.size(); }
+  bool contains(const std::string& address) const;
+  bool has_other_than(const std::string& address) const;
 
   /// The next address; there must be one.
   const std::string& next();
-  const std::string& current() const { return current_; }
 
   /// The last address has accepted us and answers.
   void accepted();
@@ -46,6 +50,7 @@ class ServerRotation {
   std::chrono::milliseconds patience(std::chrono::milliseconds session_timeout) const;
 
  private:
+  World& world_;
   Backoff backoff_;
   std::vector<std::string> addresses_;
   std::string current_;
@@ -53,4 +58,4 @@ class ServerRotation {
   std::size_t failures_ = 0;  // since the last success
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

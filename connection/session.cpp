@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 constexpr std::int64_t kOver = 1;
@@ -107,7 +107,7 @@ void Session::end(Lease::Time now) noexcept {
 
 Session::ListenerId Session::on_over(std::function<void()> listener) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(mutex_);
     if (!announced_) {
       const ListenerId id = next_id_++;
       listeners_.emplace(id, std::move(listener));
@@ -120,7 +120,7 @@ Session::ListenerId Session::on_over(std::function<void()> listener) {
 
 void Session::forget(ListenerId id) {
   std::function<void()> dropped;  // declared before the lock, destroyed after it: it may own what calls back here
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   const auto found = listeners_.find(id);
   if (found == listeners_.end()) return;
   dropped = std::move(found->second);
@@ -131,7 +131,7 @@ void Session::announce_over(Lease::Time now) {
   end(now);
   std::map<ListenerId, std::function<void()>> listeners;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(mutex_);
     if (announced_) return;
     announced_ = true;
     listeners.swap(listeners_);
@@ -139,4 +139,4 @@ void Session::announce_over(Lease::Time now) {
   for (auto& [id, listener] : listeners) listener();
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

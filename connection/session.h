@@ -7,11 +7,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "connection/lease_clock.h"
+#include "connection/mutex.h"
+#include "connection/node_claims.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// Until when something that the server has confirmed can be relied on: the time at which the newest request that
 /// proves it was sent, plus a length. Lock-free; time is passed in.
@@ -34,6 +35,7 @@ class Lease {
   bool covers(Time now) const noexcept;
   /// The deadline; once over, the deadline that was missed or the moment it was ended, whichever was earlier.
   Time valid_until() const noexcept;
+  LeaseClock::duration length() const noexcept { return LeaseClock::duration(length_.load()); }
   /// When the newest proof was sent.
   Time proved_at() const noexcept;
   void end(Time now) noexcept;
@@ -75,6 +77,11 @@ class Session {
   /// it to renew it again.
   bool is_proved(Lease::Time now) const noexcept;
 
+  NodeClaims& claims() noexcept { return claims_; }
+  /// Whether contenders of other connections may be in this session: it is the program's own.
+  bool is_shared() const noexcept { return shared_.load(); }
+  void set_shared() noexcept { shared_.store(true); }
+
   /// Ends both leases; the listeners are notified by announce_over().
   void end(Lease::Time now) noexcept;
   /// True from the moment its end was announced to listeners, or is about to be.
@@ -94,14 +101,16 @@ class Session {
   std::atomic<std::int64_t> shortest_ms_;  // written by one thread at a time
   Lease lease_;
   Lease contact_;
+  NodeClaims claims_;
+  std::atomic<bool> shared_{false};
   std::atomic<bool> over_{false};
 
-  std::mutex mutex_;
-  bool announced_ = false;                                 // guarded by mutex_
-  ListenerId next_id_ = 1;                                 // guarded by mutex_
-  std::map<ListenerId, std::function<void()>> listeners_;  // guarded by mutex_
+  Mutex mutex_;
+  bool announced_ ZKR_GUARDED_BY(mutex_) = false;
+  ListenerId next_id_ ZKR_GUARDED_BY(mutex_) = 1;
+  std::map<ListenerId, std::function<void()>> listeners_ ZKR_GUARDED_BY(mutex_);
 };
 
 using SessionPtr = std::shared_ptr<Session>;
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

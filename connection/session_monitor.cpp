@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 LeaseClock::duration margin_for(std::optional<std::chrono::milliseconds> configured,
@@ -84,4 +84,4 @@ void SessionMonitor::lose_session() {
   enter(ConnectionState::lost);
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -9,7 +9,7 @@
 #include "connection/session.h"
 #include "zkrecipes/connection.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// Turns what the C client says, and what it fails to say in time, into connection states. Does no I/O and reads no
 /// clock. Not thread-safe: its owner guards it.
@@ -57,4 +57,4 @@ class SessionMonitor {
   std::vector<SessionPtr> ended_;
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

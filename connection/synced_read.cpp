@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -43,4 +43,4 @@ void read_synced(RequestSender& sender, const SessionPtr& session, Request read,
   });
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -3,7 +3,7 @@
 
 #include "connection/request_sender.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// A read that shows at least what was committed when it was asked for: sync and read are in flight together, one
 /// attempt each. The answer counts only if the sync succeeded and both were answered on the same connection; otherwise
@@ -11,4 +11,4 @@ namespace zkrecipes::connection {
 /// a change that must reach the same server.
 void read_synced(RequestSender& sender, const SessionPtr& session, Request read, ReplyHandler done);
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection/task_thread.h"
 
-#include <condition_variable>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <pthread.h>
 #include <thread>
 #include <utility>
 
 #include "connection/fork_guard.h"
 #include "connection/guarded_call.h"
+#include "connection/mutex.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 thread_local const void* current = nullptr;  // whose thread this is
@@ -24,19 +23,18 @@ struct TaskThread::Shared {
   const std::string name;
   const std::string name_of_tasks;  // in the log
   const ForkGuard fork_guard;
-  std::mutex mutex;
-  std::condition_variable wake;
-  // All below: guarded by mutex.
-  std::deque<std::function<void()>> tasks;
-  std::multimap<Clock::time_point, std::function<void()>> timed;
-  std::thread thread;
-  std::condition_variable idle;
-  std::uint64_t posted = 0;
-  bool alive = false;    // a thread looks after the tasks
-  bool running = false;  // a task, now
-  bool draining = false;
-  bool finishing = false;  // the thread ends when it has nothing to do
-  bool stopping = false;
+  Mutex mutex;
+  Condition wake;
+  Condition idle;
+  std::deque<std::function<void()>> tasks ZKR_GUARDED_BY(mutex);
+  std::multimap<Clock::time_point, std::function<void()>> timed ZKR_GUARDED_BY(mutex);
+  std::thread thread ZKR_GUARDED_BY(mutex);
+  std::uint64_t posted ZKR_GUARDED_BY(mutex) = 0;
+  bool alive ZKR_GUARDED_BY(mutex) = false;    // a thread looks after the tasks
+  bool running ZKR_GUARDED_BY(mutex) = false;  // a task, now
+  bool draining ZKR_GUARDED_BY(mutex) = false;
+  bool finishing ZKR_GUARDED_BY(mutex) = false;  // the thread ends when it has nothing to do
+  bool stopping ZKR_GUARDED_BY(mutex) = false;
 };
 
 TaskThread::TaskThread(std::string name) : shared_(std::make_shared<Shared>(std::move(name))) {}
@@ -47,11 +45,11 @@ TaskThread::~TaskThread() {
     static_cast<void>(new std::shared_ptr<Shared>(shared_));
     return;
   }
-  stop(Rest::drop);
+  stop_thread(Rest::drop);
 }
 
 void TaskThread::post(std::function<void()> task) {
-  std::lock_guard<std::mutex> lock(shared_->mutex);
+  MutexLock lock(shared_->mutex);
   if (shared_->stopping) return;
   shared_->tasks.push_back(std::move(task));
   ++shared_->posted;
@@ -65,7 +63,7 @@ void TaskThread::post(std::function<void()> task) {
 void TaskThread::post_at(Clock::time_point time, std::function<void()> task) {
   // Through the task queue: only the thread itself touches the timers, and a first timer starts the thread.
   post([shared = shared_.get(), time, task = std::move(task)]() mutable {
-    std::lock_guard<std::mutex> lock(shared->mutex);
+    MutexLock lock(shared->mutex);
     shared->timed.emplace(time, std::move(task));
   });
 }
@@ -75,17 +73,16 @@ bool TaskThread::on_this_thread() const noexcept {
 }
 
 void TaskThread::drain() {
-  std::unique_lock<std::mutex> lock(shared_->mutex);
+  MutexLock lock(shared_->mutex);
   shared_->draining = true;
   shared_->wake.notify_one();
-  shared_->idle.wait(lock, [this] {
-    return (shared_->tasks.empty() && shared_->timed.empty() && !shared_->running) || !shared_->alive;
-  });
+  while (shared_->alive && (!shared_->tasks.empty() || !shared_->timed.empty() || shared_->running))
+    shared_->idle.wait(lock);
   shared_->draining = false;
 }
 
 void TaskThread::finish_soon() {
-  std::lock_guard<std::mutex> lock(shared_->mutex);
+  MutexLock lock(shared_->mutex);
   shared_->finishing = true;
   shared_->wake.notify_one();
 }
@@ -95,23 +92,27 @@ void TaskThread::finish() {
   if (on_this_thread()) return;
   std::thread thread;
   {
-    std::unique_lock<std::mutex> lock(shared_->mutex);
-    shared_->idle.wait(lock, [this] { return !shared_->alive; });
+    MutexLock lock(shared_->mutex);
+    while (shared_->alive) shared_->idle.wait(lock);
     thread = std::move(shared_->thread);
   }
   if (thread.joinable()) thread.join();
 }
 
 std::uint64_t TaskThread::posted() const {
-  std::lock_guard<std::mutex> lock(shared_->mutex);
+  MutexLock lock(shared_->mutex);
   return shared_->posted;
 }
 
 void TaskThread::stop(Rest rest) {
+  stop_thread(rest);
+}
+
+void TaskThread::stop_thread(Rest rest) {
   std::deque<std::function<void()>> dropped;
   std::thread thread;
   {
-    std::lock_guard<std::mutex> lock(shared_->mutex);
+    MutexLock lock(shared_->mutex);
     shared_->stopping = true;
     if (rest != Rest::run) dropped.swap(shared_->tasks);
     thread = std::move(shared_->thread);
@@ -127,7 +128,7 @@ void TaskThread::stop(Rest rest) {
 void TaskThread::run(const std::shared_ptr<Shared>& shared) {
   current = shared.get();
   pthread_setname_np(pthread_self(), shared->name.c_str());
-  std::unique_lock<std::mutex> lock(shared->mutex);
+  MutexLock lock(shared->mutex);
   for (;;) {
     const auto now = Clock::now();
     while (!shared->timed.empty() && !shared->stopping && (shared->draining || shared->timed.begin()->first <= now)) {
@@ -139,7 +140,7 @@ void TaskThread::run(const std::shared_ptr<Shared>& shared) {
       shared->tasks.pop_front();
       shared->running = true;
       lock.unlock();
-      call_guarded(shared->name_of_tasks.c_str(), task);
+      call_guarded(process_log(), shared->name_of_tasks.c_str(), task);
       task = nullptr;  // destroyed without the lock: it may own the last reference to something that posts
       lock.lock();
       shared->running = false;
@@ -158,4 +159,4 @@ void TaskThread::run(const std::shared_ptr<Shared>& shared) {
   lock.unlock();
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 // A string is sent with its length; the rest covers what the C client adds.
@@ -161,4 +161,4 @@ std::optional<Request> WatchTable::settle(Entries::iterator entry) {
   return unwatch;
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -12,11 +12,11 @@
 
 #include "connection/requests.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
-/// Who waits for which event. The C client knows one watch per path however many wait for it, so session events need
-/// not be dealt out thousands of times, and a watch can be taken off the server when the last one has gone.
-/// Not thread-safe: its owner guards it.
+/// Which waiters an event is for. The C client knows one watch per path however many wait for it, so session events
+/// need not be dealt out thousands of times, and a watch can be taken off the server when its last waiter has left. Not
+/// thread-safe: its owner guards it.
 class WatchTable {
  public:
   enum class Kind { data, children };
@@ -91,4 +91,4 @@ class WatchTable {
   Id next_ = 1;
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -2,62 +2,64 @@
 #pragma once
 
 #include <atomic>
-#include <boost/signals2/signal.hpp>
-#include <boost/thread/condition_variable.hpp>
-#include <boost/thread/mutex.hpp>
-#include <deque>
-#include <map>
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "connection/borrowed_nodes.h"
+#include "connection/borrowed_session_keeper.h"
 #include "connection/client.h"
 #include "connection/fork_guard.h"
-#include "connection/heartbeat.h"
-#include "connection/in_flight.h"
-#include "connection/outbox.h"
+#include "connection/guard.h"
+#include "connection/handle.h"
+#include "connection/mutex.h"
+#include "connection/request_pipeline.h"
 #include "connection/request_sender.h"
 #include "connection/server_list.h"
-#include "connection/server_rotation.h"
-#include "connection/session_monitor.h"
-#include "connection/watch_table.h"
-#include "connection/zookeeper_handle.h"
+#include "connection/session_keeper.h"
+#include "connection/state_feed.h"
+#include "connection/world.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
-/// The client port over libzookeeper_mt, and the life of its sessions.
+/// The client port: what recipes ask for, turned into requests with the paths of the server. It owns the parts of a
+/// connection (the requests, the session, the threads) and the one mutex that guards them.
 ///
-/// Threads: requests are issued on the caller's thread and completed on the C client's completion thread. The loop
-/// thread does what time brings (leases, heartbeats, attempts to connect, retries) and completes what never reached the
-/// server. Names are resolved and handles closed on threads of their own, since both may block. User callbacks have
-/// two.
-///
-/// Servers: each handle knows one server. When that disconnects us or falls silent, a new handle continues the session
-/// at the next one (ServerRotation). The C client's own reconnect would come too late for the lease, skips servers, and
-/// never resolves a name again.
+/// Threads: requests are issued on the caller's thread and completed on the C client's completion thread. The loop does
+/// what time brings (leases, heartbeats, attempts to connect, retries) and completes what never reached the server.
+/// Names are resolved and handles closed on lanes of their own, since both may block. User callbacks have three: a slow
+/// one delays only those of its kind.
 class ZookeeperClient final : public Client,
                               public RequestSender,
                               public HandleListener,
+                              public Guard,
                               public std::enable_shared_from_this<ZookeeperClient> {
  public:
-  static std::shared_ptr<ZookeeperClient> connect(ConnectionOptions options);
-  static std::shared_ptr<ZookeeperClient> borrow(zhandle_t* existing, ConnectionOptions options);
+  static std::shared_ptr<ZookeeperClient> connect(ConnectionOptions options, std::shared_ptr<World> world);
+  static std::shared_ptr<ZookeeperClient> borrow(const BorrowHandle& borrow, ConnectionOptions options,
+                                                 std::shared_ptr<World> world);
+  ~ZookeeperClient() override;
+  ZookeeperClient(const ZookeeperClient&) = delete;
+  ZookeeperClient& operator=(const ZookeeperClient&) = delete;
 
   // For Connection.
-  ConnectionState state() const noexcept { return state_.load(); }
+  ConnectionState state() const noexcept { return states_.state(); }
   std::int64_t session_id() const noexcept;
   std::chrono::milliseconds session_timeout() const noexcept;
   bool wait_until_connected(std::chrono::milliseconds timeout);
   Subscription on_state_change(std::function<void(ConnectionState)> callback);
+  void set_servers(std::string servers);
   void close() noexcept;
 
   // Client
   SessionPtr current_session() const override;
-  bool is_connected() const noexcept override { return state_.load() == ConnectionState::connected; }
+  bool is_connected() const noexcept override { return state() == ConnectionState::connected; }
   AwaitId await_session(SessionHandler done) override;
+  AwaitId await_disconnect(std::function<void()> done) override;
   void cancel_await(AwaitId id) override;
   void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) override;
   void remove(const SessionPtr& session, const std::string& path, std::int64_t czxid,
@@ -77,10 +79,15 @@ class ZookeeperClient final : public Client,
                 std::function<void()> gone) override;
   void unprobe(ProbeId probe) override;
   void prove(const SessionPtr& session, const std::string& node, std::function<void(Status)> done) override;
-  void run_at(Clock::time_point time, std::function<void()> task) override { loop_.post_at(time, std::move(task)); }
-  TaskThread& callbacks() override { return callbacks_; }
-  TaskThread& notices() override { return notices_; }
+  TimerId run_at(Clock::time_point time, std::function<void()> task) override {
+    return timers_.add(time, std::move(task));
+  }
+  void cancel_timer(TimerId id) override { timers_.cancel(id); }
+  CallbackLane& callbacks() override { return callbacks_; }
+  CallbackLane& notices() override { return notices_; }
   const std::string& identity() const override { return options_.identity; }
+  const LogPtr& log() const override { return log_; }  // of RequestSender, too
+  void check_acl(const Acl& acl, const std::string& name) const override;
   void check_usable() const override;
   void check_may_block() const override;
   std::exception_ptr closed_error() const override;
@@ -91,161 +98,72 @@ class ZookeeperClient final : public Client,
   void send_until_answered(const SessionPtr& session, Request request, ReplyHandler done) override;
   void run_after(std::chrono::milliseconds delay, std::function<void()> task) override;
   const RetryPolicy& retry_policy() const override { return options_.retry; }
+  World& world() const override { return *world_; }  // of Client, too
 
   // HandleListener
   void on_session_event(std::uint32_t handle, SessionEvent event) override;
   void on_reply(std::uint64_t request, Reply reply, bool answered) override;
   void on_watch_event(std::uint32_t handle, const std::string& path, WatchEvent event) override;
 
+  // Guard
+  void run_guarded(const Work& work) override;
+
   /// What is still open on behalf of recipes, heartbeats not counted. For tests and diagnosis.
   struct Load {
     std::size_t requests;
     std::size_t watches;
     std::size_t probes;
+    std::size_t timers;
   };
   Load load() const;
 
  private:
-  struct Pending {
-    Pending(SessionPtr of, Request what, ReplyHandler handler)
-        : session(std::move(of)), request(std::move(what)), done(std::move(handler)) {}
-
-    SessionPtr session;  // null: belongs to no session
-    Request request;
-    ReplyHandler done;
-    bool repeat = false;      // send again after a connection loss
-    bool background = false;  // a heartbeat
-    WatchId watch = 0;
-    int refusals = 0;              // times it failed although the connection stayed up
-    std::uint64_t connection = 0;  // on which it was sent
-    LeaseClock::time_point sent{};
-  };
-  using Time = LeaseClock::time_point;
-  using HandlePtr = std::shared_ptr<ZookeeperHandle>;
-
-  ZookeeperClient(ConnectionOptions options, ServerList servers, bool borrowed);
-
-  CreateHandler remembering(const SessionPtr& session, const CreateSpec& spec, CreateHandler done);
+  ZookeeperClient(ConnectionOptions options, ServerList servers, const BorrowHandle& borrow,
+                  std::shared_ptr<World> world);
+  void start();
+  std::unique_ptr<SessionKeeper> make_keeper(std::vector<HostPort> hosts, const BorrowHandle& borrow)
+      ZKR_NO_THREAD_SAFETY_ANALYSIS;  // part of the construction
   void submit(Pending&& pending);
   WatchId watch(WatchTable::Kind kind, const SessionPtr& session, const std::string& path, WatchHandler event,
                 ReplyHandler done);
-
-  // All of these: mutex_ is held.
-  void submit_locked(Pending&& pending, Outbox& outbox);
-  void transmit(Pending&& pending, Outbox& outbox);
-  void send_parked(Outbox& outbox);
-  void send_unwatch(std::optional<Request> request, Outbox& outbox);
-  void send_heartbeat(Time now, Outbox& outbox);
-  ReplyHandler reports_gone(ProbeId probe);
-  void note_lost(const Pending& pending);
-  void note_disconnect();
-  void forget_sizes();
-  void fail_overdue(Time now, Outbox& outbox);
-  void fail_in_flight(Outbox& outbox);
-  void note_borrowed_state(Outbox& outbox, Time now);
-  void ask_for_proof(Time now);
-  void listen_on_borrowed_handle(SessionPtr session, Time now);
-  void apply(SessionEvent event, Time now, Outbox& outbox);
-  void publish(Outbox& outbox);
-  void drop_session(const SessionPtr& session, Outbox& outbox);
-  void remove_leftovers(const SessionPtr& session, Outbox& outbox);
-  void close_for_good(ErrorCode code, std::string reason, Outbox& outbox);
-  bool proves_lease(RequestKind kind) const;
-
-  // Servers and handles; mutex_ is held.
-  void take_up_session(Outbox& outbox);
-  Pending rewatch(WatchId id, std::string path);
-  void log_state(ConnectionState before, ConnectionState state, Time now);
-  bool connecting() const;
-  std::optional<Time> silent_since() const;
-  void leave_server(Outbox& outbox);
-  void give_handle_up();
-  void on_leaving_handle_event(std::uint32_t handle, SessionEvent event);
-  void end_handles();
-  void try_next_server(Time now, std::chrono::milliseconds pause);
-  void open_handle(Time now);
-  std::chrono::milliseconds pace() const;
-  std::chrono::milliseconds pause_after_failure();
-  void request_addresses();
-  void tick_locked(Time now, Outbox& outbox);
-  Time next_heartbeat() const;
-  Time next_tick(Time now) const;
-  void schedule_tick(Time time);
-
+  CreateHandler remembering(const SessionPtr& session, const CreateSpec& spec, CreateHandler done);
+  void finish_callbacks();
+  std::uint64_t callbacks_posted() const;
   bool on_callback_thread() const noexcept;
-  void await_last_answers();
-  void remove_borrowed_nodes();
-  bool issue_unchecked(Request request, ReplyHandler done);
-  void retry(Pending&& pending);
-  void rewatched(WatchId id, const std::string& path, const Reply& reply);
-  void drop_handle(HandlePtr handle);
-  void on_addresses(const std::vector<std::string>& addresses, const std::string& problem);
-  void tick(Time scheduled);
+  void note_program_thread();
   std::string full(const std::string& path) const;
   std::string without_chroot(const std::string& path) const;
 
   // Constant after construction.
+  const std::shared_ptr<World> world_;
   const ConnectionOptions options_;
-  const ServerList servers_;
+  const LogPtr log_ = std::make_shared<const Log>(options_.log);
+  const AclPtr acl_;         // of lock nodes
+  const AclPtr parent_acl_;  // of missing parents
+  const std::string chroot_;
+  const bool borrowed_;
   const ForkGuard fork_guard_;
+  const std::shared_ptr<const Executor> executor_;  // null: none
 
   BorrowedNodes borrowed_nodes_;
   std::atomic<std::thread::id> program_thread_{};  // on which the program's own handle calls back, once known
-  std::atomic<ConnectionState> state_{ConnectionState::connecting};
-  boost::signals2::signal<void(ConnectionState, std::uint64_t number)> state_changed_;
-
-  mutable std::mutex mutex_;
-  // All below: guarded by mutex_.
-  SessionMonitor monitor_;
-  std::uint64_t state_number_ = 0;  // counts the states that were entered
-  HandlePtr handle_;                // null between two handles
-  std::vector<HandlePtr> leaving_;  // of servers that fell silent; closed once they are disconnected
-  std::optional<SessionKey> session_key_;
-  std::uint64_t connection_number_ = 0;
-  bool answered_ = false;  // anything, on the current connection
-  InFlight<Pending> in_flight_;
-  std::deque<Pending> parked_;  // wait until connected, or for room
-  WatchTable watches_;
-  HeartbeatPlan heartbeat_;
-  SessionPtr leftovers_removed_in_;  // the session in which an earlier one's leftovers were removed
-  std::map<AwaitId, SessionHandler> awaiting_session_;
-  AwaitId next_await_ = 1;
-  ServerRotation rotation_;
-  bool resolving_ = false;
-  Time attempt_at_ = Time::max();     // when to try the next server
-  Time attempt_began_{};              // of the current handle
-  Time attempt_until_ = Time::max();  // when to give the current attempt up
-  Time last_tick_{};
-  Time awake_since_{};  // when this process noticed that it had been stopped
-  Time last_answer_{};
-  Time last_read_sent_{};   // by heartbeats
-  Time last_proof_sent_{};  // any request that renews the lease
-  Time disconnected_at_{};
-  Time no_session_since_;
-  Time tick_scheduled_ = Time::max();
-  int auth_failures_ = 0;  // in a row
-  // A request above the server's limit makes it drop the connection without saying why.
-  std::size_t largest_accepted_ = 0;
-  std::size_t largest_lost_ = 0;            // with the connection that was lost last
-  int large_losses_ = 0;                    // in a row
-  std::size_t size_limit_;                  // what is larger is refused here
-  std::vector<Request> unwatch_on_return_;  // what a borrowed handle is to be rid of
-  bool closed_ = false;
-  ErrorCode close_code_ = ErrorCode::connection_closed;
-  std::string close_reason_;
-
-  // For those who block in wait_until_connected(); Boost's, because they are interruptible.
-  boost::mutex wait_mutex_;
-  boost::condition_variable wait_changed_;
 
   std::mutex close_mutex_;  // close() by several threads: each returns when it is done
+  mutable Mutex mutex_;
 
-  TaskThread callbacks_{"zkr-callback"};
-  TaskThread notices_{"zkr-notice"};
-  TaskThread resolver_{"zkr-resolver"};
-  TaskThread ender_{"zkr-ender"};      // ends sessions, which may take seconds
-  TaskThread dropper_{"zkr-dropper"};  // closes handles that are disconnected, which must not wait
-  TaskThread loop_{"zkr-loop"};
+  // The parts below refer to them. Their tasks refer to the parts, so the destructor stops them first.
+  CallbackLane callbacks_{world_->make_lane("zkr-callback"), executor_, log_};
+  CallbackLane notices_{world_->make_lane("zkr-notice"), executor_, log_};
+  CallbackLane state_lane_{world_->make_lane("zkr-state"), executor_, log_};
+  const std::unique_ptr<Lane> resolver_ = world_->make_lane("zkr-resolver");
+  const std::unique_ptr<Lane> ender_ = world_->make_lane("zkr-ender");
+  const std::unique_ptr<Lane> dropper_ = world_->make_lane("zkr-dropper");
+  const std::unique_ptr<Lane> loop_ = world_->make_lane("zkr-loop");
+
+  Timers timers_{*world_, *loop_};
+  StateFeed states_{state_lane_, log_};
+  RequestPipeline pipeline_ ZKR_GUARDED_BY(mutex_);
+  const std::unique_ptr<SessionKeeper> keeper_ ZKR_PT_GUARDED_BY(mutex_);
 };
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

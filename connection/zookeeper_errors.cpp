@@ -3,7 +3,7 @@
 
 #include <zookeeper/zookeeper.h>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 Status status_of(int rc) noexcept {
   switch (rc) {
@@ -102,4 +102,4 @@ const char* to_string(Status status) noexcept {
   return "unknown";
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -3,7 +3,7 @@
 
 #include "connection/requests.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// A return code of the C client in our words. Everything after which nobody can know whether the request was applied
 /// is connection_loss.
@@ -12,4 +12,4 @@ Status status_of(int rc) noexcept;
 /// True when a server has answered in this session, so the session was alive as far as that server knew.
 bool is_answer(int rc) noexcept;
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

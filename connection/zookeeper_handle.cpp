@@ -3,26 +3,26 @@
 
 #include <algorithm>
 #include <atomic>
+#include <boost/container/small_vector.hpp>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
-#include <glog/logging.h>
 #include <mutex>
 #include <pthread.h>
-#include <shared_mutex>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 #include <zookeeper/zookeeper.h>
 
+#include "connection/c_client_log.h"
 #include "connection/fork_guard.h"
+#include "connection/mutex.h"
 #include "connection/zookeeper_errors.h"
 
 #ifndef ZKRECIPES_HAS_TLS
 #define ZKRECIPES_HAS_TLS 0
 #endif
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -36,29 +36,29 @@ constexpr std::uint32_t kMaxHandle = (1U << (64 - kHandleShift)) - 1;
 class RunningCalls {
  public:
   void begin() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(mutex_);
     ++running_;
   }
   void end() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(mutex_);
     if (--running_ == 0) none_.notify_all();
   }
   void wait_for_all() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    none_.wait(lock, [this] { return running_ == 0; });
+    MutexLock lock(mutex_);
+    while (running_ != 0) none_.wait(lock);
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable none_;
-  int running_ = 0;  // guarded by mutex_
+  Mutex mutex_;
+  Condition none_;
+  int running_ ZKR_GUARDED_BY(mutex_) = 0;
 };
 
 class ListenerRegistry {
  public:
   /// `drop_waits`: for calls that are running then.
   std::uint32_t add(const std::weak_ptr<HandleListener>& listener, bool drop_waits) {
-    std::unique_lock<std::shared_mutex> lock(mutex_);
+    WriterLock lock(mutex_);
     do {
       next_ = next_ % kMaxHandle + 1;
     } while (listeners_.count(next_) != 0);
@@ -68,7 +68,7 @@ class ListenerRegistry {
   void drop(std::uint32_t number) {
     std::shared_ptr<RunningCalls> calls;
     {
-      std::unique_lock<std::shared_mutex> lock(mutex_);
+      WriterLock lock(mutex_);
       const auto found = listeners_.find(number);
       if (found == listeners_.end()) return;
       calls = std::move(found->second.calls);
@@ -82,7 +82,7 @@ class ListenerRegistry {
     std::shared_ptr<RunningCalls> calls;
     std::shared_ptr<HandleListener> listener;
     {
-      std::shared_lock<std::shared_mutex> lock(mutex_);
+      ReaderLock lock(mutex_);
       const auto found = listeners_.find(number);
       if (found == listeners_.end()) return;
       listener = found->second.listener.lock();
@@ -99,9 +99,9 @@ class ListenerRegistry {
     std::weak_ptr<HandleListener> listener;
     std::shared_ptr<RunningCalls> calls;  // null: nobody waits for them
   };
-  std::shared_mutex mutex_;
-  std::uint32_t next_ = 0;                              // guarded by mutex_
-  std::unordered_map<std::uint32_t, Entry> listeners_;  // guarded by mutex_
+  SharedMutex mutex_;
+  std::uint32_t next_ ZKR_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<std::uint32_t, Entry> listeners_ ZKR_GUARDED_BY(mutex_);
 };
 
 /// Never destroyed: a borrowed handle may call back while the program exits. The child of a fork gets one of its own,
@@ -246,39 +246,68 @@ void zkrecipes_node_watcher(zhandle_t* /*handle*/, int type, int /*state*/, cons
   registry().call(number, [&](HandleListener& listener) { listener.on_watch_event(number, path, event); });
 }
 
-void zkrecipes_log(const char* message) {
-  // The level is only in the text. During an outage the C client says the same thing many times a second.
-  if (std::strstr(message, ":ZOO_ERROR@") != nullptr) {
-    LOG_EVERY_T(WARNING, 5) << "zookeeper: " << message;
-  } else {
-    VLOG(1) << "zookeeper: " << message;
-  }
-}
-
 }  // extern "C"
 
-}  // namespace
-
-struct ZookeeperHandle::AclTable {
-  explicit AclTable(const Acl& acl) : source(acl) {
+/// An Acl in the form that the C client takes. Refers to the strings of `source`.
+class AclTable {
+ public:
+  explicit AclTable(const Acl& source) {
     for (const Acl::Entry& entry : source.entries())
-      entries.push_back(
+      entries_.push_back(
           {entry.permissions, {const_cast<char*>(entry.scheme.c_str()), const_cast<char*>(entry.id.c_str())}});
-    table = {static_cast<std::int32_t>(entries.size()), entries.data()};
+    table_ = {static_cast<std::int32_t>(entries_.size()), entries_.data()};
   }
-  const Acl source;  // owns the strings
-  std::vector<ACL> entries;
-  ACL_vector table{};
+  AclTable(const AclTable&) = delete;
+  AclTable& operator=(const AclTable&) = delete;
+  const ACL_vector* get() const { return &table_; }
+
+ private:
+  boost::container::small_vector<ACL, 2> entries_;
+  ACL_vector table_{};
 };
 
-ZookeeperHandle::ZookeeperHandle(std::uint32_t number, bool borrowed, const Acl& acl)
-    : number_(number), borrowed_(borrowed), acl_(std::make_unique<AclTable>(acl)) {}
+/// Owns one zhandle_t (or borrows the program's), and translates between the C client's terms and ours. The C client
+/// is given numbers instead of pointers, so that whatever it calls too late finds nobody rather than freed memory.
+class ZookeeperHandle final : public Handle {
+ public:
+  ZookeeperHandle(std::uint32_t number, bool borrowed, CClientLog::Sink log)
+      : number_(number), borrowed_(borrowed), log_(std::move(log)) {}
+  ~ZookeeperHandle() override { close_handle(); }
+  ZookeeperHandle(const ZookeeperHandle&) = delete;
+  ZookeeperHandle& operator=(const ZookeeperHandle&) = delete;
 
-std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& settings, const Acl& acl,
-                                                       const std::weak_ptr<HandleListener>& listener) {
-  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener, false), false, acl));
+  /// Throws Error.
+  void open(const HandleSettings& settings);
+  void borrow(zhandle_t* existing) { handle_ = existing; }
+
+  std::uint32_t number() const noexcept override { return number_; }
+  bool borrowed() const noexcept override { return borrowed_; }
+  std::uint64_t next_request() noexcept override;
+  Status issue(const Request& request, std::uint64_t number) override;
+  SessionEvent state() const override;
+  bool was_refused() const override;
+  std::int64_t session_id() const override;
+  std::chrono::milliseconds session_timeout() const override;
+  SessionKey hand_session_over() override;
+  Status listen_for_session_events(std::uint64_t number) override;
+  void close() noexcept override { close_handle(); }
+
+ private:
+  Status issue_create(const Request& request, const void* context);
+  Status issue_unwatch(const Request& request, const void* context);
+  void close_handle() noexcept;
+
+  const std::uint32_t number_;
+  const bool borrowed_;
+  const CClientLog log_;
+  zhandle_t* handle_ = nullptr;  // null once closed
+  std::int64_t session_id_ = 0;  // once it was handed over
+  std::uint64_t last_request_ = 0;
+};
+
+void ZookeeperHandle::open(const HandleSettings& settings) {
   const int timeout = static_cast<int>(settings.session_timeout.count());
-  void* const context = as_context(handle->number_);
+  void* const context = as_context(number_);
   clientid_t key{};
   if (settings.session) {
     static_assert(sizeof key.passwd == sizeof settings.session->password, "the C client's password has 16 bytes");
@@ -291,45 +320,30 @@ std::unique_ptr<ZookeeperHandle> ZookeeperHandle::open(const HandleSettings& set
   if (settings.tls) {
     const TlsOptions& tls = *settings.tls;
     const std::string files = tls.ca_file + "," + tls.certificate_file + "," + tls.key_file + "," + tls.key_password;
-    handle->handle_ = zookeeper_init_ssl(settings.address.c_str(), files.c_str(), &zkrecipes_session_watcher, timeout,
-                                         session, context, ZOO_NO_LOG_CLIENTENV);
-    if (handle->handle_ != nullptr) zoo_set_log_callback(handle->handle_, &zkrecipes_log);
+    handle_ = zookeeper_init_ssl(settings.address.c_str(), files.c_str(), &zkrecipes_session_watcher, timeout, session,
+                                 context, ZOO_NO_LOG_CLIENTENV);
+    if (handle_ != nullptr) zoo_set_log_callback(handle_, log_.callback());
   }
 #endif
   if (!settings.tls)
-    handle->handle_ = zookeeper_init2(settings.address.c_str(), &zkrecipes_session_watcher, timeout, session, context,
-                                      ZOO_NO_LOG_CLIENTENV, &zkrecipes_log);
-  if (handle->handle_ != nullptr) {
+    handle_ = zookeeper_init2(settings.address.c_str(), &zkrecipes_session_watcher, timeout, session, context,
+                              ZOO_NO_LOG_CLIENTENV, log_.callback());
+  if (handle_ != nullptr) {
     // Before it is connected, or the C client would send them twice.
     for (const Credential& credential : settings.credentials)
-      zoo_add_auth(handle->handle_, credential.scheme.c_str(), credential.secret.data(),
+      zoo_add_auth(handle_, credential.scheme.c_str(), credential.secret.data(),
                    static_cast<int>(credential.secret.size()), nullptr, nullptr);
     // The C client's own thread looks its address up, too, before it connects. After that there is no need to: the
     // address is numeric, and looking it up again in every loop would only cost time. The call waits for a look-up that
     // has begun.
     const auto patience = Clock::now() + std::chrono::milliseconds(100);
-    while (zoo_state(handle->handle_) == ZOO_NOTCONNECTED_STATE && Clock::now() < patience) std::this_thread::yield();
-    zoo_set_servers_resolution_delay(handle->handle_, -1);
+    while (zoo_state(handle_) == ZOO_NOTCONNECTED_STATE && Clock::now() < patience) std::this_thread::yield();
+    zoo_set_servers_resolution_delay(handle_, -1);
   }
   making.unlock();
-  if (handle->handle_ == nullptr) {
-    registry().drop(handle->number_);
+  if (handle_ == nullptr)
     throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +
                                          settings.address + ": " + std::strerror(errno));
-  }
-  return handle;
-}
-
-std::unique_ptr<ZookeeperHandle> ZookeeperHandle::borrow(zhandle_t* existing, const Acl& acl,
-                                                         const std::weak_ptr<HandleListener>& listener) {
-  // Closing a handle of ours waits for its threads. The program's go on, and may be in the middle of a call.
-  std::unique_ptr<ZookeeperHandle> handle(new ZookeeperHandle(registry().add(listener, true), true, acl));
-  handle->handle_ = existing;
-  return handle;
-}
-
-ZookeeperHandle::~ZookeeperHandle() {
-  close();
 }
 
 std::uint64_t ZookeeperHandle::next_request() noexcept {
@@ -343,8 +357,7 @@ Status ZookeeperHandle::issue(const Request& request, std::uint64_t number) {
   const watcher_fn watcher = request.watch ? &zkrecipes_node_watcher : nullptr;
   switch (request.kind) {
     case RequestKind::create:
-      return status_of(zoo_acreate2(handle_, path, request.data.data(), static_cast<int>(request.data.size()),
-                                    &acl_->table, create_mode(request.mode), &zkrecipes_create_done, context));
+      return issue_create(request, context);
     case RequestKind::remove:
       return status_of(zoo_adelete(handle_, path, request.version, &zkrecipes_void_done, context));
     case RequestKind::exists:
@@ -363,6 +376,17 @@ Status ZookeeperHandle::issue(const Request& request, std::uint64_t number) {
       return issue_unwatch(request, context);
   }
   return Status::invalid;
+}
+
+Status ZookeeperHandle::issue_create(const Request& request, const void* context) {
+  const auto create = [&](const ACL_vector* acl) {
+    return status_of(zoo_acreate2(handle_, request.path.c_str(), request.data.data(),
+                                  static_cast<int>(request.data.size()), acl, create_mode(request.mode),
+                                  &zkrecipes_create_done, context));
+  };
+  if (!request.acl) return create(&ZOO_OPEN_ACL_UNSAFE);
+  const AclTable table(*request.acl);  // the C client copies it into its packet
+  return create(table.get());
 }
 
 Status ZookeeperHandle::issue_unwatch(const Request& request, const void* context) {
@@ -413,9 +437,9 @@ Status ZookeeperHandle::listen_for_session_events(std::uint64_t number) {
                                 as_context(number)));
 }
 
-void ZookeeperHandle::close() noexcept {
-  if (handle_ == nullptr) return;
+void ZookeeperHandle::close_handle() noexcept {
   registry().drop(number_);
+  if (handle_ == nullptr) return;
   zhandle_t* const handle = std::exchange(handle_, nullptr);
   if (!borrowed_) {
     zookeeper_close(handle);
@@ -427,8 +451,24 @@ void ZookeeperHandle::close() noexcept {
                         reinterpret_cast<void_completion_t*>(&zkrecipes_void_done), nullptr);
 }
 
+}  // namespace
+
+std::unique_ptr<Handle> open_zookeeper_handle(const HandleSettings& settings,
+                                              const std::weak_ptr<HandleListener>& listener) {
+  auto handle = std::make_unique<ZookeeperHandle>(registry().add(listener, false), false, settings.log);
+  handle->open(settings);
+  return handle;
+}
+
+std::unique_ptr<Handle> borrow_zookeeper_handle(zhandle_t* existing, const std::weak_ptr<HandleListener>& listener) {
+  // Closing a handle of ours waits for its threads. The program's go on, and may be in the middle of a call.
+  auto handle = std::make_unique<ZookeeperHandle>(registry().add(listener, true), true, nullptr);
+  handle->borrow(existing);
+  return handle;
+}
+
 bool tls_available() noexcept {
   return ZKRECIPES_HAS_TLS != 0;
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

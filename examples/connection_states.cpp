@@ -15,7 +15,7 @@
 
 namespace {
 
-/// What has been reported so far.
+/// The states that have been reported so far.
 class States {
  public:
   void add(zkrecipes::ConnectionState state) {

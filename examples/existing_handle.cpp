@@ -13,7 +13,7 @@
 
 namespace {
 
-/// What the program had before: a handle, and a watcher that it relies on.
+/// The part that the program had before: a handle, and a watcher that it relies on.
 void watcher(zhandle_t*, int, int, const char*, void*) {}
 
 struct CloseHandle {

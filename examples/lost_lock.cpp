@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(hold.valid_until() - zkrecipes::Clock::now());
     examples::say("", "the holder's line is cut");
-    examples::say("holder", "the lock is mine for " + std::to_string(left.count()) + " ms more, whatever happens");
+    examples::say("holder", "the lock is mine for " + std::to_string(left.count()) + " ms more, in any case");
 
     const auto lost_at = lost.get_future().get();
     examples::say("holder",

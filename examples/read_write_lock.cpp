@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Who is inside, and the most there ever were.
+/// Counts the readers and writers inside, and the most there ever were.
 class Room {
  public:
   void enter(bool writer) {

@@ -1,221 +1,359 @@
 // SPDX-License-Identifier: Apache-2.0
+// The part that runs the flow.
 #include "recipes/acquisition.h"
 
-#include <boost/thread/exceptions.hpp>
-#include <stdexcept>
 #include <utility>
 
-#include "zkrecipes/pending_hold.h"
+#include "recipes/lock_error.h"
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 
 namespace {
-// How often a try looks whether the connection is still there.
-constexpr std::chrono::milliseconds kConnectionCheck{20};
+
+/// Whether a flow can act on it; other answers end the flow.
+bool is_for_the_flow(Status status) {
+  return status == Status::ok || status == Status::no_node || status == Status::node_exists ||
+         status == Status::bad_version;
+}
+
 }  // namespace
 
-Acquisition::Acquisition(std::shared_ptr<connection::Client> client, std::shared_ptr<Ticket> ticket, std::string path)
-    : client_(std::move(client)), ticket_(std::move(ticket)), path_(std::move(path)) {}
+Acquisition::Acquisition(std::shared_ptr<Client> client, std::unique_ptr<Flow> flow, const std::string& path)
+    : client_(std::move(client)), path_(path), flow_(std::move(flow)) {}
 
 Acquisition::~Acquisition() {
-  if (!client_->in_forked_child()) ticket_->leave();
-}
-
-void Acquisition::start() {
-  ticket_->join([self = shared_from_this()](Outcome outcome) { self->finish(std::move(outcome)); });
-}
-
-void Acquisition::finish(Outcome outcome) {
-  Lock lock(mutex_);
-  if (state_ != State::waiting) {
-    // Cancelled at the last moment.
-    lock.unlock();
-    if (outcome.held) outcome.held->release_in_background();
+  if (client_->in_forked_child()) {
+    // Its mutex may have been held at the moment of the fork.
+    static_cast<void>(new StopListener(std::move(stop_listener_)));
     return;
   }
-  state_ = State::ready;
-  outcome_ = std::move(outcome);
-  post_callback();
-  lock.unlock();  // before notifying, so that the woken thread does not block on mutex_
-  changed_.notify_all();
+  if (state_ != State::waiting) return;
+  on_ready_ = nullptr;
+  leave();
+  finish(AcquireStatus::stopped, nullptr, nullptr);
 }
 
-bool Acquisition::ready() const {
-  if (client_->in_forked_child()) return false;  // the mutex may have been held at the moment of the fork
-  boost::lock_guard<boost::mutex> lock(mutex_);
-  return state_ == State::ready;
-}
-
-// ---- The callback ----
-
-void Acquisition::on_ready(std::function<void()> callback) {
-  std::function<void()> replaced;  // destroyed without the mutex
-  Lock lock(mutex_);
-  if (dropped_) return;  // called by a callback whose end drop() is waiting for
-  replaced = std::exchange(on_ready_, std::move(callback));
-  if (state_ != State::waiting) post_callback();
-}
-
-/// The mutex is held. The task takes the callback only when it runs, so until then the callback can be replaced or
-/// dropped.
-void Acquisition::post_callback() {
-  if (!on_ready_ || callbacks_posted_ > 0) return;
-  ++callbacks_posted_;
-  client_->callbacks().post([self = shared_from_this()] { self->run_callback(); });
-}
-
-void Acquisition::run_callback() {
-  std::function<void()> callback;
+std::shared_ptr<Acquisition> Acquisition::start(const std::shared_ptr<Client>& client, std::unique_ptr<Flow> flow,
+                                                Patience patience, const std::string& path, const StopToken& stop) {
+  auto started = std::make_shared<Acquisition>(client, std::move(flow), path);
+  const std::weak_ptr<Acquisition> weak = started;
+  const auto give_up = [&weak](AcquireStatus why) {
+    return [weak, why] {
+      if (const auto self = weak.lock()) self->give_up(why);
+    };
+  };
   {
-    Lock lock(mutex_);
-    --callbacks_posted_;
-    callback = std::exchange(on_ready_, nullptr);
-    if (!callback) return;
-    callback_runs_on_ = boost::this_thread::get_id();
+    const InterruptibleLock lock(started->mutex_);
+    if (stop.stop_possible()) started->stop_listener_ = StopListener(stop, give_up(AcquireStatus::stopped));
+    if (stop.stop_requested())
+      started->finish(AcquireStatus::stopped, nullptr, nullptr);
+    else if (patience == Patience::try_once && !client->is_connected())
+      started->finish(AcquireStatus::not_connected, nullptr, nullptr);
+    else if (patience == Patience::try_once)
+      started->awaited_disconnect_ = client->await_disconnect(give_up(AcquireStatus::not_connected));
+    if (started->state_ != State::waiting) return started;
   }
-  connection::call_guarded("a callback of on_ready", callback);
-  callback = nullptr;  // before anybody is told that it has ended: it may own what drop() is about to outlive
-  Lock lock(mutex_);
-  callback_runs_on_ = {};
-  lock.unlock();
-  changed_.notify_all();
+  // Nothing is sent while suspended: an acquire that is given up meanwhile would leave its requests waiting for the
+  // connection.
+  started->begin(0, client->is_connected() ? client->current_session() : nullptr);
+  return started;
 }
 
-void Acquisition::drop() noexcept {
-  if (client_->in_forked_child()) return;
-  std::function<void()> dropped;  // destroyed without the mutex
+void Acquisition::begin(Attempt awaited, const SessionPtr& session) {
+  Attempt attempt = 0;
   {
-    Lock lock(mutex_);
-    dropped_ = true;
-    dropped = std::exchange(on_ready_, nullptr);
-  }
-  dropped = nullptr;
-  cancel();
-  const boost::this_thread::disable_interruption uninterrupted;
-  Lock lock(mutex_);
-  if (callback_runs_on_ == boost::this_thread::get_id()) return;
-  changed_.wait(lock, [this] { return callback_runs_on_ == boost::thread::id(); });
-}
-
-// ---- Waiting ----
-
-/// Whether the outcome was decided in time; an interruption cancels.
-bool Acquisition::wait_until(Lock& lock, Clock::time_point deadline) {
-  const auto decided = [this] { return state_ != State::waiting; };
-  try {
-    if (deadline == Clock::time_point::max()) {
-      changed_.wait(lock, decided);
-      return true;
+    const InterruptibleLock lock(mutex_);
+    if (!is_current(awaited)) return;
+    if (!session) {
+      action::AwaitSession await;
+      return perform(await);
     }
-    // Both clocks are the system's monotonic one.
-    const boost::chrono::nanoseconds since_epoch(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count());
-    return changed_.wait_until(lock, boost::chrono::steady_clock::time_point(since_epoch), decided);
-  } catch (const boost::thread_interrupted&) {
-    if (lock.owns_lock()) lock.unlock();
-    cancel();
-    throw;
+    attempt = ++attempt_;
+    session_ = session;
+    run(event::SessionReady{client_->world().make_guid()});
   }
+  // Without the mutex: a session that is over already calls back at once.
+  const auto listener = session->on_over([weak = weak_from_this(), attempt] {
+    if (const auto self = weak.lock()) self->answered(attempt, Topic::line, Status::session_over, event::SessionOver{});
+  });
+  const InterruptibleLock lock(mutex_);
+  if (is_current(attempt))
+    session_listener_ = listener;
+  else
+    session->forget(listener);
 }
 
-std::optional<Hold> Acquisition::wait_until(Clock::time_point deadline) {
-  Lock lock(mutex_);
-  if (!wait_until(lock, deadline)) return leave(lock);
-  return take();
-}
+// ---- What happened ----
 
-std::optional<Hold> Acquisition::wait_while_connected() {
-  Lock lock(mutex_);
-  // The outcome usually takes a round trip or two; only a call that takes longer looks at the connection.
-  while (!wait_until(lock, Clock::now() + kConnectionCheck))
-    if (!client_->is_connected()) return leave(lock);
-  return take();
-}
-
-/// Nothing, unless the outcome was decided meanwhile.
-std::optional<Hold> Acquisition::leave(Lock& lock) {
-  lock.unlock();
-  if (ticket_->leave()) return std::nullopt;
-  // The outcome was decided concurrently; wait for it, it is already being delivered.
-  const boost::this_thread::disable_interruption uninterrupted;
-  lock.lock();
-  changed_.wait(lock, [this] { return state_ != State::waiting; });
-  return take();
-}
-
-Hold Acquisition::get() {
-  if (!ready()) {
-    client_->check_may_block();
-    return *wait_until(Clock::time_point::max());
-  }
-  boost::lock_guard<boost::mutex> lock(mutex_);
-  return take();
-}
-
-/// The mutex is held.
-Hold Acquisition::take() {
-  if (state_ != State::ready) throw std::logic_error("zkrecipes: the hold of this PendingHold was already taken");
-  state_ = State::taken;
-  const Outcome outcome = std::exchange(outcome_, {});
-  if (outcome.error) std::rethrow_exception(outcome.error);
-  return Hold(outcome.held);
-}
-
-void Acquisition::cancel() noexcept {
-  if (client_->in_forked_child()) return;
-  ticket_->leave();
-  std::shared_ptr<HeldNode> unwanted;
+void Acquisition::answered(Attempt attempt, Topic topic, Status status, const Event& event) {
+  bool decided = false;
   {
-    boost::lock_guard<boost::mutex> lock(mutex_);
-    if (state_ == State::taken || (state_ == State::ready && !outcome_.held)) return;
-    const bool was_waiting = state_ == State::waiting;
-    state_ = State::ready;
-    unwanted = std::exchange(outcome_.held, nullptr);
-    outcome_.error = std::make_exception_ptr(Cancelled("lock " + path_ + ": the pending acquire was cancelled"));
-    changed_.notify_all();
-    if (was_waiting) post_callback();
+    const InterruptibleLock lock(mutex_);
+    decided = is_current(attempt) && report(topic, status, event);
   }
-  if (unwanted) unwanted->release_in_background();
+  if (decided) changed_.notify_all();
 }
 
-}  // namespace zkrecipes::recipes
-
-namespace zkrecipes {
-
-PendingHold::PendingHold() noexcept = default;
-
-PendingHold::PendingHold(std::shared_ptr<recipes::Acquisition> acquisition) noexcept
-    : acquisition_(std::move(acquisition)) {}
-
-PendingHold::~PendingHold() {
-  if (acquisition_) acquisition_->drop();
+void Acquisition::created(Attempt attempt, const SessionPtr& session, GuidPlace guid_place,
+                          const event::Created& event) {
+  bool decided = false;
+  {
+    const InterruptibleLock lock(mutex_);
+    if (is_current(attempt)) {
+      decided = report(event.topic, event.status, event);
+    } else if (event.status == Status::ok) {
+      const std::int64_t czxid = guid_place == GuidPlace::in_data ? event.node.stat.czxid : 0;
+      client_->remove(session, event.node.path, czxid, nullptr);
+    }
+  }
+  if (decided) changed_.notify_all();
 }
 
-PendingHold::PendingHold(PendingHold&&) noexcept = default;
-
-PendingHold& PendingHold::operator=(PendingHold&& other) noexcept {
-  if (this == &other) return *this;
-  if (acquisition_) acquisition_->drop();
-  acquisition_ = std::move(other.acquisition_);
-  return *this;
+void Acquisition::watch_answered(Topic topic, std::uint64_t number, Status status, const Event& event) {
+  bool decided = false;
+  {
+    const InterruptibleLock lock(mutex_);
+    if (watch_on(topic).number != number) return;  // taken back meanwhile
+    if (status != Status::ok) watch_on(topic) = {};
+    decided = report(topic, status, event);
+  }
+  if (decided) changed_.notify_all();
 }
 
-bool PendingHold::ready() const noexcept {
-  return acquisition_ && acquisition_->ready();
+void Acquisition::watch_fired(Topic topic, std::uint64_t number, WatchEvent what) {
+  bool decided = false;
+  {
+    const InterruptibleLock lock(mutex_);
+    if (watch_on(topic).number != number) return;  // taken back meanwhile
+    watch_on(topic) = {};
+    ++wakeups_;
+    decided = report(topic, Status::ok, event::Changed{topic, what});
+  }
+  if (decided) changed_.notify_all();
 }
 
-void PendingHold::on_ready(std::function<void()> callback) {
-  if (!acquisition_) throw std::logic_error("zkrecipes: on_ready() of an empty PendingHold");
-  acquisition_->on_ready(std::move(callback));
+void Acquisition::tell(const Event& event) {
+  if (client_->in_forked_child()) return;
+  bool decided = false;
+  {
+    const InterruptibleLock lock(mutex_);
+    if (state_ != State::waiting) return;
+    run(event);
+    decided = state_ != State::waiting;
+  }
+  if (decided) changed_.notify_all();
 }
 
-Hold PendingHold::get() {
-  if (!acquisition_) throw std::logic_error("zkrecipes: get() of an empty PendingHold");
-  return acquisition_->get();
+bool Acquisition::report(Topic topic, Status status, const Event& event) {
+  if (status == Status::session_over)
+    run(event::SessionOver{});
+  else if (is_for_the_flow(status))
+    run(event);
+  else
+    run(event::Refused{status, topic});
+  return state_ != State::waiting;
 }
 
-void PendingHold::cancel() noexcept {
-  if (acquisition_) acquisition_->cancel();
+void Acquisition::run(const Event& event) {
+  for (Action& action : flow_->on(event))
+    std::visit([this](auto& what) ZKR_REQUIRES(mutex_) { perform(what); }, action);
 }
 
-}  // namespace zkrecipes
+// ---- What to do ----
+
+void Acquisition::perform(action::AwaitSession&) {
+  end_attempt();
+  awaited_session_ =
+      client_->await_session([self = shared_from_this(), attempt = attempt_](Status status, const SessionPtr& session) {
+        if (status == Status::ok) return self->begin(attempt, session);
+        self->answered(attempt, Topic::line, status, event::SessionOver{});
+      });
+}
+
+void Acquisition::perform(action::Create& action) {
+  ++requests_;
+  const GuidPlace guid_place = action.spec.guid_place;
+  client_->create(session_, std::move(action.spec),
+                  [self = shared_from_this(), attempt = attempt_, session = session_, topic = action.topic, guid_place](
+                      Status status, CreatedNode node) {
+                    self->created(attempt, session, guid_place, {topic, status, std::move(node)});
+                  });
+}
+
+void Acquisition::perform(action::List& action) {
+  ++requests_;
+  client_->list(session_, action.path,
+                [self = shared_from_this(), attempt = attempt_, topic = action.topic](Reply reply) {
+                  self->answered(attempt, topic, reply.status,
+                                 event::Listed{topic, reply.status, std::move(reply.children), reply.stat, false});
+                });
+}
+
+void Acquisition::perform(action::Look& action) {
+  ++requests_;
+  client_->exists(session_, action.path, [self = shared_from_this(), attempt = attempt_](const Reply& reply) {
+    self->answered(attempt, Topic::line, reply.status, event::Looked{reply.status == Status::ok, reply.stat});
+  });
+}
+
+void Acquisition::perform(action::WatchNode& action) {
+  ++requests_;
+  Watch& watch = watch_on(Topic::line);
+  watch.number = ++watch_number_;
+  // Neither the answer nor the event can come before the id is known: both need the mutex.
+  watch.id = client_->watch_node(
+      session_, action.path,
+      [self = shared_from_this(), number = watch.number](WatchEvent what) {
+        self->watch_fired(Topic::line, number, what);
+      },
+      [self = shared_from_this(), number = watch.number](const Reply& reply) {
+        self->watch_answered(Topic::line, number, reply.status, event::WatchSet{reply.status, reply.stat});
+      });
+}
+
+void Acquisition::perform(action::WatchChildren& action) {
+  ++requests_;
+  Watch& watch = watch_on(action.topic);
+  watch.number = ++watch_number_;
+  watch.id = client_->watch_children(
+      session_, action.path,
+      [self = shared_from_this(), topic = action.topic, number = watch.number](WatchEvent what) {
+        self->watch_fired(topic, number, what);
+      },
+      [self = shared_from_this(), topic = action.topic, number = watch.number](Reply reply) {
+        self->watch_answered(topic, number, reply.status,
+                             event::Listed{topic, reply.status, std::move(reply.children), reply.stat, true});
+      });
+}
+
+void Acquisition::perform(action::Unwatch& action) {
+  const Watch watch = std::exchange(watch_on(action.topic), {});
+  if (watch.id != 0) client_->unwatch(watch.id);
+}
+
+void Acquisition::perform(action::Probe& action) {
+  probe_ = client_->probe(session_, action.path, NodeRole::waits, 0, [weak = weak_from_this(), attempt = attempt_] {
+    if (const auto self = weak.lock()) self->answered(attempt, Topic::line, Status::no_node, event::OwnNodeGone{});
+  });
+}
+
+void Acquisition::perform(action::Unprobe&) {
+  const ProbeId probe = std::exchange(probe_, 0);
+  if (probe != 0) client_->unprobe(probe);
+}
+
+void Acquisition::perform(action::Remove& action) {
+  client_->remove(session_, action.path, action.czxid, nullptr);
+}
+
+void Acquisition::perform(action::RaiseVersion& action) {
+  ++requests_;
+  client_->set(
+      session_, action.path, std::move(action.data), action.expected,
+      [self = shared_from_this(), attempt = attempt_](const Reply& reply) {
+        self->answered(attempt, Topic::line, reply.status, event::VersionRaised{reply.status, reply.stat.version});
+      });
+}
+
+void Acquisition::perform(action::Timer& action) {
+  client_->run_at(client_->world().now() + action.after, [weak = weak_from_this(), attempt = attempt_, id = action.id] {
+    if (const auto self = weak.lock()) self->answered(attempt, Topic::line, Status::ok, event::TimerFired{id});
+  });
+}
+
+// ---- The end ----
+
+void Acquisition::perform(action::MakeHold& action) {
+  // The lease may have run out while we waited, since waiting does not renew it; what proves the turn may also have
+  // come late, after a pause of this process.
+  if (session_->is_proved(client_->world().lease_now())) return make_hold(action);
+  ++requests_;
+  action.check_node = false;  // the proof is about our node
+  client_->prove(session_, action.grant.node,
+                 [self = shared_from_this(), attempt = attempt_, hold = action](Status status) {
+                   self->proved(attempt, status, hold);
+                 });
+}
+
+void Acquisition::proved(Attempt attempt, Status status, action::MakeHold hold) {
+  if (status == Status::no_node) return answered(attempt, hold.topic, status, event::OwnNodeGone{});
+  if (status != Status::ok) return answered(attempt, hold.topic, status, event::LeaseOver{});
+  bool decided = false;
+  {
+    const InterruptibleLock lock(mutex_);
+    if (!is_current(attempt)) return;
+    make_hold(hold);
+    decided = state_ != State::waiting;
+  }
+  if (decided) changed_.notify_all();
+}
+
+void Acquisition::make_hold(action::MakeHold& hold) {
+  if (!session_->lease().covers(client_->world().lease_now())) {
+    if (session_->is_over()) return run(event::SessionOver{});
+    return run(event::LeaseOver{});
+  }
+  Grant& grant = hold.grant;
+  grant.client = client_;
+  grant.session = session_;
+  grant.cost.waited = client_->world().now() - started_;
+  grant.cost.requests = requests_;
+  grant.cost.wakeups = wakeups_;
+  auto held = HeldNode::make(std::move(grant));
+  if (hold.check_node) {
+    // The listing that put us behind one node is old. If somebody has deleted our own node since, we were granted
+    // wrongly, and this tells within a round trip.
+    client_->exists(session_, held->grant().node, [weak = std::weak_ptr<HeldNode>(held)](const Reply& reply) {
+      const auto still = weak.lock();
+      if (still && reply.status == Status::no_node) still->lose();
+    });
+  }
+  run(event::Granted{});
+  finish(AcquireStatus::granted, std::move(held), nullptr);
+}
+
+void Acquisition::perform(action::Fail& action) {
+  finish(AcquireStatus::failed, nullptr,
+         action.error ? action.error : lock_error(action.status, action.path, *client_));
+}
+
+void Acquisition::perform(action::NotServed&) {
+  const bool has_session = session_ && !session_->is_over();
+  if (has_session && client_->is_connected()) return finish(AcquireStatus::busy, nullptr, nullptr);
+  // A try that has lost its session has seen nothing of the lock.
+  try {
+    client_->check_usable();
+    finish(AcquireStatus::not_connected, nullptr, nullptr);
+  } catch (const Error&) {
+    finish(AcquireStatus::failed, nullptr, std::current_exception());
+  }
+}
+
+void Acquisition::finish(AcquireStatus status, std::shared_ptr<HeldNode> held, std::exception_ptr error) {
+  end_attempt();
+  state_ = State::ready;
+  status_ = status;
+  held_ = std::move(held);
+  error_ = std::move(error);
+  // Nothing that could end the wait is of interest any more.
+  stop_listener_ = {};
+  if (const TimerId timer = std::exchange(deadline_timer_, 0); timer != 0) client_->cancel_timer(timer);
+  for (AwaitId* const awaited : {&awaited_session_, &awaited_disconnect_})
+    if (const AwaitId id = std::exchange(*awaited, 0); id != 0) client_->cancel_await(id);
+  post_callback();
+}
+
+/// Takes back all that there is. An outcome is to follow.
+void Acquisition::leave() {
+  run(event::Left{});
+  end_attempt();
+}
+
+void Acquisition::end_attempt() {
+  ++attempt_;
+  const SessionPtr session = std::exchange(session_, nullptr);
+  const auto listener = std::exchange(session_listener_, 0);
+  if (listener != 0) session->forget(listener);
+}
+
+}  // namespace zkrecipes::detail

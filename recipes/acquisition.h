@@ -1,41 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/thread/condition_variable.hpp>
-#include <boost/thread/mutex.hpp>
+#include <array>
 #include <boost/thread/thread_only.hpp>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <string>
 
 #include "connection/client.h"
+#include "connection/interruptible_mutex.h"
+#include "connection/stop_state.h"
+#include "recipes/flow.h"
 #include "recipes/hold.h"
-#include "recipes/ticket.h"
+#include "zkrecipes/acquire_result.h"
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 
-/// A ticket and whoever waits for its outcome: a thread, a callback, or nobody any more. Thread-safe.
+/// One attempt to get a lock, and whoever waits for its outcome: a thread, a callback, or nobody any more.
+///
+/// Runs a flow: performs the flow's actions and reports the answers, each under the mutex, so that the flow sees one
+/// event at a time. Calling the client under the mutex is safe, because the client completes nothing on the calling
+/// thread and calls back without a lock of its own. Answers to an attempt that is over are dropped; the only thing that
+/// is still done about them is to remove a node that was created after all.
+///
+/// Thread-safe. Kept alive by its outstanding requests and watches.
 class Acquisition : public std::enable_shared_from_this<Acquisition> {
  public:
-  Acquisition(std::shared_ptr<connection::Client> client, std::shared_ptr<Ticket> ticket, std::string path);
+  /// `path` is for messages. The flow of a try ends when the connection is not up, too.
+  static std::shared_ptr<Acquisition> start(const std::shared_ptr<Client>& client, std::unique_ptr<Flow> flow,
+                                            Patience patience, const std::string& path, const StopToken& stop = {});
+  Acquisition(std::shared_ptr<Client> client, std::unique_ptr<Flow> flow, const std::string& path);  ///< use start()
   ~Acquisition();
 
-  void start();
-  bool ready() const;
-  /// See PendingHold::on_ready().
-  void on_ready(std::function<void()> callback);
+  /// Leaves when the time is over, whether somebody waits or not.
+  void end_at(Clock::time_point deadline);
 
-  /// Waits until `deadline`; then leaves and returns nothing. A Boost.Thread interruption leaves, too. Empty hold: the
-  /// ticket has ended without one. Throws what it has ended with.
-  std::optional<Hold> wait_until(Clock::time_point deadline);
-  /// The same, as long as the connection is up: leaves and returns nothing when it is not.
-  std::optional<Hold> wait_while_connected();
-  /// Waits for ever. Throws std::logic_error inside a callback unless ready().
+  bool ready() const;
+  /// For the flow, from whoever made it. Dropped when the outcome is decided.
+  void tell(const Event& event);
+  /// See PendingHold::on_ready().
+  void on_ready(std::function<void(AcquireResult)> callback);
+
+  /// Waits for the outcome and takes it. Leaves at `deadline`. A Boost.Thread interruption leaves, too.
+  AcquireResult take_by(Clock::time_point deadline);
+  /// See PendingHold::wait_until() and PendingHold::get().
+  bool wait_until(Clock::time_point deadline);
   Hold get();
 
-  /// Ready with Cancelled, unless it has failed already; a hold that nobody has taken is released. The callback is
-  /// called as for any other outcome.
+  /// Stopped, unless there is another outcome already; a hold that nobody has taken is released. The callback is called
+  /// as for any other outcome.
   void cancel() noexcept;
   /// Cancels without a callback: when this returns the callback is destroyed and neither runs nor will run, unless this
   /// thread is inside it. Waits for a callback that is running on its thread.
@@ -43,27 +57,86 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
 
  private:
   enum class State { waiting, ready, taken };
-  using Lock = boost::unique_lock<boost::mutex>;
-  void finish(Outcome outcome);
-  bool wait_until(Lock& lock, Clock::time_point deadline);
-  std::optional<Hold> leave(Lock& lock);
-  Hold take();
-  void post_callback();
+  using Attempt = std::uint64_t;
+  struct Watch {
+    std::uint64_t number = 0;  // 0: none
+    WatchId id = 0;
+  };
+
+  // From the client, without the mutex.
+  void begin(Attempt awaited, const SessionPtr& session);
+  void answered(Attempt attempt, Topic topic, Status status, const Event& event);
+  void created(Attempt attempt, const SessionPtr& session, GuidPlace guid_place, const event::Created& event);
+  void watch_answered(Topic topic, std::uint64_t number, Status status, const Event& event);
+  void watch_fired(Topic topic, std::uint64_t number, WatchEvent what);
+  void proved(Attempt attempt, Status status, action::MakeHold hold);
+
+  /// True when the outcome is decided: then changed_ has to be notified, without the mutex.
+  bool report(Topic topic, Status status, const Event& event) ZKR_REQUIRES(mutex_);
+  void run(const Event& event) ZKR_REQUIRES(mutex_);
+  void perform(action::AwaitSession& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Create& action) ZKR_REQUIRES(mutex_);
+  void perform(action::List& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Look& action) ZKR_REQUIRES(mutex_);
+  void perform(action::WatchNode& action) ZKR_REQUIRES(mutex_);
+  void perform(action::WatchChildren& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Unwatch& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Probe& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Unprobe& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Remove& action) ZKR_REQUIRES(mutex_);
+  void perform(action::RaiseVersion& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Timer& action) ZKR_REQUIRES(mutex_);
+  void perform(action::MakeHold& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Fail& action) ZKR_REQUIRES(mutex_);
+  void perform(action::NotServed& action) ZKR_REQUIRES(mutex_);
+  void make_hold(action::MakeHold& hold) ZKR_REQUIRES(mutex_);
+  void leave() ZKR_REQUIRES(mutex_);
+  void end_attempt() ZKR_REQUIRES(mutex_);
+  void finish(AcquireStatus status, std::shared_ptr<HeldNode> held, std::exception_ptr error) ZKR_REQUIRES(mutex_);
+  void give_up(AcquireStatus why) noexcept;
+  AcquireStatus why_not_in_time() const {
+    return client_->is_connected() ? AcquireStatus::timed_out : AcquireStatus::not_connected;
+  }
+  Watch& watch_on(Topic topic) ZKR_REQUIRES(mutex_) { return watches_[static_cast<std::size_t>(topic)]; }
+  bool is_current(Attempt attempt) const ZKR_REQUIRES(mutex_) {
+    return state_ == State::waiting && attempt_ == attempt;
+  }
+
+  bool wait(InterruptibleLock& lock, Clock::time_point deadline) ZKR_REQUIRES(mutex_);
+  AcquireResult take() ZKR_REQUIRES(mutex_);
+  void post_callback() ZKR_REQUIRES(mutex_);
   void run_callback();
 
-  const std::shared_ptr<connection::Client> client_;
-  const std::shared_ptr<Ticket> ticket_;
+  const std::shared_ptr<Client> client_;
   const std::string path_;
+  const Clock::time_point started_ = client_->world().now();
 
-  mutable boost::mutex mutex_;  // Boost's, because waiting is interruptible
-  boost::condition_variable changed_;
-  // All below: guarded by mutex_.
-  State state_ = State::waiting;
-  Outcome outcome_;
-  std::function<void()> on_ready_;  // not called yet
-  int callbacks_posted_ = 0;        // tasks that will look for on_ready_
-  bool dropped_ = false;            // takes no callback any more
-  boost::thread::id callback_runs_on_;
+  mutable InterruptibleMutex mutex_;
+  InterruptibleCondition changed_;
+  const std::unique_ptr<Flow> flow_ ZKR_PT_GUARDED_BY(mutex_);
+  Attempt attempt_ ZKR_GUARDED_BY(mutex_) = 0;  // counts
+  AwaitId awaited_session_ ZKR_GUARDED_BY(mutex_) = 0;
+  AwaitId awaited_disconnect_ ZKR_GUARDED_BY(mutex_) = 0;
+  TimerId deadline_timer_ ZKR_GUARDED_BY(mutex_) = 0;
+  StopListener stop_listener_ ZKR_GUARDED_BY(mutex_);
+  SessionPtr session_ ZKR_GUARDED_BY(mutex_);  // null between attempts
+  Session::ListenerId session_listener_ ZKR_GUARDED_BY(mutex_) = 0;
+  std::array<Watch, 2> watches_ ZKR_GUARDED_BY(mutex_);  // by topic
+  std::uint64_t watch_number_ ZKR_GUARDED_BY(mutex_) = 0;
+  ProbeId probe_ ZKR_GUARDED_BY(mutex_) = 0;
+  int requests_ ZKR_GUARDED_BY(mutex_) = 0;  // so far
+  int wakeups_ ZKR_GUARDED_BY(mutex_) = 0;   // so far
+
+  State state_ ZKR_GUARDED_BY(mutex_) = State::waiting;
+  // The outcome, when ready.
+  AcquireStatus status_ ZKR_GUARDED_BY(mutex_) = AcquireStatus::failed;
+  std::shared_ptr<HeldNode> held_ ZKR_GUARDED_BY(mutex_);               // granted
+  std::exception_ptr error_ ZKR_GUARDED_BY(mutex_);                     // failed
+  std::function<void(AcquireResult)> on_ready_ ZKR_GUARDED_BY(mutex_);  // not called yet
+  int callbacks_posted_ ZKR_GUARDED_BY(mutex_) = 0;                     // tasks that will look for on_ready_
+  int getters_ ZKR_GUARDED_BY(mutex_) = 0;                              // threads inside get()
+  bool dropped_ ZKR_GUARDED_BY(mutex_) = false;                         // takes no callback any more
+  boost::thread::id callback_runs_on_ ZKR_GUARDED_BY(mutex_);
 };
 
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

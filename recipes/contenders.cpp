@@ -1,56 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zkrecipes/contenders.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "connection/client.h"
-#include "recipes/lock_error.h"
+#include "recipes/bounded_call.h"
 #include "recipes/node_data.h"
 #include "recipes/queue_rule.h"
-#include "recipes/waiting_call.h"
 
 namespace zkrecipes {
 
-using connection::Reply;
-using connection::Status;
-using recipes::NodeKind;
+using detail::NodeKind;
+using detail::Reply;
+using detail::Status;
 
 namespace {
 
-/// Reads of one path, one after the other, on the caller's thread. A session lost on the way is waited out.
+/// Reads at one lock path, one after the other, on the caller's thread. A session lost on the way is waited out.
 class Reader {
  public:
-  Reader(connection::Client& client, const std::string& path) : client_(client), path_(path) {}
+  Reader(Connection& connection, const std::string& path, const char* what, Clock::time_point deadline)
+      : call_(client_of(connection), path, std::string(what) + path, deadline) {}
 
-  Reply list(const std::string& path) { return read(&connection::Client::list, path); }
-  Reply get(const std::string& path) { return read(&connection::Client::get, path); }
+  Reply list(const std::string& path) const {
+    Reply reply = read(&detail::Client::list, path, "the list of ");
+    if (reply.status != Status::not_authorized) return reply;
+    // A SimpleLock's node has no children, and that it is one can be seen without permission.
+    reply = read(&detail::Client::exists, path, "the status of ");
+    if (reply.status == Status::ok && !reply.stat.is_ephemeral()) call_.fail(Status::not_authorized);
+    return reply;
+  }
+  /// Without the data where they may not be read: the rest needs no permission.
+  Reply get(const std::string& path) const {
+    Reply reply = read(&detail::Client::get, path, "the data of ");
+    return reply.status == Status::not_authorized ? read(&detail::Client::exists, path, "the status of ") : reply;
+  }
 
  private:
-  using Read = void (connection::Client::*)(const connection::SessionPtr&, const std::string&,
-                                            connection::ReplyHandler);
+  using Read = void (detail::Client::*)(const detail::SessionPtr&, const std::string&, detail::ReplyHandler);
 
-  Reply read(Read how, const std::string& path) {
+  Reply read(Read how, const std::string& path, const char* wanted) const {
     for (;;) {
-      const recipes::WaitingCall<std::pair<Status, connection::SessionPtr>> session;
-      client_.await_session([session](Status status, connection::SessionPtr found) {
-        session.deliver({status, std::move(found)});
-      });
-      const auto [status, current] = session.wait();
-      if (status != Status::ok) std::rethrow_exception(recipes::lock_error(status, path_, client_));
-      const recipes::WaitingCall<Reply> call;
-      (client_.*how)(current, path, [call](Reply reply) { call.deliver(std::move(reply)); });
-      Reply reply = call.wait();
+      const detail::SessionPtr session = call_.session();
+      const detail::WaitingCall<Reply> answer;
+      ((*call_.client()).*how)(session, path, [answer](Reply reply) { answer.deliver(std::move(reply)); });
+      Reply reply = call_.wait(answer, wanted + path);
       if (reply.status == Status::session_over) continue;
-      if (reply.status != Status::ok && reply.status != Status::no_node)
-        std::rethrow_exception(recipes::lock_error(reply.status, path_, client_));
+      if (reply.status != Status::ok && reply.status != Status::no_node && reply.status != Status::not_authorized)
+        call_.fail(reply.status);
       return reply;
     }
   }
 
-  connection::Client& client_;
-  const std::string& path_;
+  const detail::BoundedCall call_;
 };
 
 LockMode mode_of(NodeKind kind) {
@@ -70,10 +73,11 @@ LockMode mode_of(NodeKind kind) {
 Contender describe(const std::string& node, const Reply& reply, LockMode mode, bool holds) {
   Contender contender;
   contender.node = node;
-  contender.identity = recipes::identity_in(reply.data);
+  contender.identity = detail::identity_in(reply.data);
+  contender.note = detail::note_in(reply.data);
   contender.session = reply.stat.ephemeral_owner;
   // After a downgrade the hold keeps the write node's token, which only the data of the read node tell.
-  const auto kept = mode == LockMode::read ? recipes::token_in(reply.data) : std::nullopt;
+  const auto kept = mode == LockMode::read ? detail::token_in(reply.data) : std::nullopt;
   contender.token = kept.value_or(FencingToken{reply.stat.czxid, 0});
   contender.since = std::chrono::system_clock::time_point(std::chrono::milliseconds(reply.stat.created_ms));
   contender.mode = mode;
@@ -82,12 +86,12 @@ Contender describe(const std::string& node, const Reply& reply, LockMode mode, b
 }
 
 /// `holds` decides for each, given whether a writer (or any exclusive contender) stands ahead of it.
-void append_queue(Reader& reader, const std::string& path, const connection::NameList& children,
+void append_queue(const Reader& reader, const std::string& path, const detail::NameList& children,
                   std::optional<bool> holds, std::vector<Contender>& result) {
   bool first = true;
   bool writer_ahead = false;
-  for (const recipes::NodeName& name : recipes::in_queue_order(children)) {
-    const std::string node = connection::join(path, name.name);
+  for (const detail::NodeName& name : detail::in_queue_order(children)) {
+    const std::string node = detail::join(path, name.name);
     const Reply reply = reader.get(node);
     if (reply.status == Status::no_node) continue;  // gone since it was listed
     const bool reads = name.kind == NodeKind::read;
@@ -97,30 +101,59 @@ void append_queue(Reader& reader, const std::string& path, const connection::Nam
   }
 }
 
+bool is_semaphore(const Reply& listing) {
+  return listing.children.contains("leases") || listing.children.contains("locks");
+}
+
+/// A SimpleLock's path is the node of its holder.
+std::optional<Contender> simple_holder(const Reader& reader, const std::string& path, const Reply& listing) {
+  if (!listing.stat.is_ephemeral()) return std::nullopt;
+  const Reply node = reader.get(path);
+  if (node.status != Status::ok) return std::nullopt;
+  return describe(path, node, LockMode::exclusive, true);
+}
+
 }  // namespace
 
-std::vector<Contender> contenders(Connection& connection, const std::string& path) {
-  connection::check_node_path(path);
-  const auto client = client_of(connection);
-  client->check_may_block();
-  Reader reader(*client, path);
+std::vector<Contender> contenders(Connection& connection, const std::string& path, Clock::time_point deadline) {
+  const Reader reader(connection, path, "contenders of ", deadline);
   std::vector<Contender> result;
   const Reply listing = reader.list(path);
   if (listing.status == Status::no_node) return result;
-  if (listing.children.contains("leases") || listing.children.contains("locks")) {
-    const std::string leases = connection::join(path, "leases");
-    const std::string locks = connection::join(path, "locks");
+  if (is_semaphore(listing)) {
+    const std::string leases = detail::join(path, "leases");
+    const std::string locks = detail::join(path, "locks");
     append_queue(reader, leases, reader.list(leases).children, true, result);
     append_queue(reader, locks, reader.list(locks).children, false, result);
     for (Contender& contender : result) contender.mode = LockMode::permit;
     return result;
   }
   append_queue(reader, path, listing.children, std::nullopt, result);
-  if (result.empty() && listing.stat.is_ephemeral()) {
-    const Reply node = reader.get(path);
-    if (node.status == Status::ok) result.push_back(describe(path, node, LockMode::exclusive, true));
-  }
+  if (result.empty())
+    if (auto holder = simple_holder(reader, path, listing)) result.push_back(std::move(*holder));
   return result;
+}
+
+std::optional<Contender> holder(Connection& connection, const std::string& path, Clock::time_point deadline) {
+  const Reader reader(connection, path, "holder of ", deadline);
+  for (;;) {
+    Reply listing = reader.list(path);
+    if (listing.status == Status::no_node) return std::nullopt;
+    const bool semaphore = is_semaphore(listing);
+    const std::string queue = semaphore ? detail::join(path, "leases") : path;
+    if (semaphore) listing = reader.list(queue);
+    const std::vector<detail::NodeName> line = detail::in_queue_order(listing.children);
+    if (line.empty()) return semaphore ? std::nullopt : simple_holder(reader, path, listing);
+    // The first in line holds. If it has left since, so does the next.
+    for (const detail::NodeName& name : line) {
+      const std::string node = detail::join(queue, name.name);
+      const Reply reply = reader.get(node);
+      const LockMode mode = semaphore ? LockMode::permit : mode_of(name.kind);
+      if (reply.status == Status::ok) return describe(node, reply, mode, true);
+      // A read node may have taken the place of a write node, ahead of the next in this list.
+      if (name.kind == NodeKind::write) break;
+    }
+  }
 }
 
 const char* to_string(LockMode mode) noexcept {

@@ -2,7 +2,6 @@
 #include "recipes/hold.h"
 
 #include <algorithm>
-#include <glog/logging.h>
 #include <stdexcept>
 #include <utility>
 
@@ -10,22 +9,18 @@
 #include "recipes/node_data.h"
 #include "recipes/waiting_call.h"
 
-namespace zkrecipes::recipes {
-
-using connection::Reply;
-using connection::Status;
-using connection::WatchEvent;
+namespace zkrecipes::detail {
 
 namespace {
 
-const char* to_string(LossReason reason) {
+const char* to_string(LossReason reason, bool has_several_nodes) {
   switch (reason) {
     case LossReason::session_over:
       return "its session is over";
     case LossReason::lease_ran_out:
       return "its lease ran out before the server answered";
     case LossReason::node_deleted:
-      return "somebody has deleted its node";
+      return has_several_nodes ? "somebody has deleted one of its nodes" : "somebody has deleted its node";
   }
   return "unknown";
 }
@@ -56,23 +51,27 @@ void HeldNode::watch_over() {
   // Not under the mutex: a session that is over already calls back at once.
   const auto listener = grant_.session->on_over(over);
   // Where the name is not unique the czxid tells our node from the next holder's.
-  const auto probe = grant_.client->probe(grant_.session, grant_.node, grant_.role, grant_.shared_czxid, gone);
+  boost::container::small_vector<ProbeId, 1> probes;
+  for (std::size_t i = 0; i < node_count(); ++i)
+    probes.push_back(grant_.client->probe(grant_.session, node(i), NodeRole::holds, grant_.shared_czxid, gone));
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(mutex_);
     session_listener_ = listener;
-    probe_ = probe;
+    probes_ = std::move(probes);
+    if (grant_.on_revoke) revocation_watches_.resize(node_count());
   }
-  if (grant_.on_revoke) watch_for_revocation();
+  if (!grant_.on_revoke) return;
+  for (std::size_t i = 0; i < node_count(); ++i) watch_for_revocation(i);
 }
 
-void HeldNode::watch_for_revocation() {
-  const auto event = [weak = weak_from_this()](WatchEvent what) {
+void HeldNode::watch_for_revocation(std::size_t index) {
+  const auto event = [weak = weak_from_this(), index](WatchEvent what) {
     const auto self = weak.lock();
     if (!self || self->released()) return;
     if (what == WatchEvent::deleted)
       self->lose();
     else
-      self->watch_for_revocation();
+      self->watch_for_revocation(index);
   };
   const auto seen = [weak = weak_from_this()](const Reply& reply) {
     const auto self = weak.lock();
@@ -82,68 +81,86 @@ void HeldNode::watch_for_revocation() {
     if (reply.status == Status::no_node || replaced) return self->lose();
     if (reply.status == Status::ok && asks_to_revoke(reply.data))
       self->grant_.client->callbacks().post([self] {
-        if (!self->released()) self->grant_.on_revoke(self->grant_.node);
+        if (self->released()) return;
+        call_guarded(*self->grant_.client->log(), "a callback of on_revoke",
+                     [&] { self->grant_.on_revoke(self->grant_.node); });
       });
     if (reply.status != Status::ok && reply.status != Status::session_over && reply.status != Status::closed)
-      LOG(WARNING) << "zkrecipes: on_revoke of lock node " << self->grant_.node
-                   << " will not be called: the node cannot be watched (" << to_string(reply.status) << ")";
+      self->grant_.client->log()->warning("on_revoke of lock node " + self->grant_.node +
+                                          " will not be called: the node cannot be watched (" +
+                                          to_string(reply.status) + ")");
   };
-  const auto watch = grant_.client->watch_node(grant_.session, grant_.node, event, seen);
-  std::unique_lock<std::mutex> lock(mutex_);
-  revocation_watch_ = watch;
+  const auto watch = grant_.client->watch_node(grant_.session, node(index), event, seen);
+  MutexLock lock(mutex_);
+  revocation_watches_[index] = watch;
   if (!released()) return;
   lock.unlock();
   stop_watching();  // released while the watch was being set
 }
 
 void HeldNode::stop_watching() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  MutexLock lock(mutex_);
   const auto listener = std::exchange(session_listener_, 0);
-  const auto probe = std::exchange(probe_, 0);
-  const auto watch = std::exchange(revocation_watch_, 0);
+  const auto probes = std::exchange(probes_, {});
+  std::vector<WatchId> watches(revocation_watches_.size());
+  watches.swap(revocation_watches_);
   lock.unlock();
   if (listener != 0) grant_.session->forget(listener);
-  if (probe != 0) grant_.client->unprobe(probe);
-  if (watch != 0) grant_.client->unwatch(watch);
+  for (const ProbeId probe : probes) grant_.client->unprobe(probe);
+  for (const WatchId watch : watches)
+    if (watch != 0) grant_.client->unwatch(watch);
 }
 
 bool HeldNode::is_valid() const noexcept {
   return !released() && !lost() && !grant_.client->in_forked_child() &&
-         grant_.session->lease().is_valid(connection::LeaseClock::now());
+         grant_.session->lease().is_valid(grant_.client->world().lease_now());
 }
 
 Clock::time_point HeldNode::valid_until() const noexcept {
-  return std::min({connection::to_public(grant_.session->lease().valid_until()), lost_at_.load(), released_at_.load()});
+  return std::min(
+      {grant_.client->world().to_public(grant_.session->lease().valid_until()), lost_at_.load(), released_at_.load()});
 }
 
 Subscription HeldNode::on_lost(std::function<void()> callback) {
   if (!callback) throw std::invalid_argument("zkrecipes: on_lost: the callback is empty");
-  // Guarded each, so that one callback cannot keep the news from the others.
-  const auto guarded = [callback = std::move(callback)] {
-    connection::call_guarded("a callback of on_lost", callback);
+  if (grant_.client->in_forked_child()) grant_.client->check_usable();  // throws
+  const auto slot =
+      std::make_shared<CallbackSlot<>>("a callback of on_lost", std::move(callback), grant_.client->log());
+  MutexLock lock(mutex_);
+  if (!lost())
+    subscribers_.add(slot);
+  else
+    post_loss(slot);
+  return Slot::subscription(slot);
+}
+
+void HeldNode::post_loss(const std::shared_ptr<CallbackSlot<>>& slot) {
+  const auto call = [slot] {
+    slot->call();
+    slot->disconnect();  // nothing follows, so what the callback owns is not needed any more
   };
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (!lost()) {
-    if (!signal_) signal_ = std::make_unique<Signal>();
-    return signal_->connect(guarded);
-  }
-  const auto late = std::make_shared<Signal>();
-  auto subscription = late->connect(guarded);
-  grant_.client->notices().post([self = shared_from_this(), late] { (*late)(); });
-  return subscription;
+  grant_.client->notices().post(call, shared_from_this());
+}
+
+bool HeldNode::hand_subscribers_to(HeldNode& heir) {
+  MutexLock lock(mutex_);
+  MutexLock heirs_lock(heir.mutex_);
+  if (lost() || released() || heir.lost() || heir.released()) return false;
+  for (const auto& slot : subscribers_.take()) heir.subscribers_.add(slot);
+  return true;
 }
 
 void HeldNode::lose(LossReason reason) {
+  std::vector<std::shared_ptr<CallbackSlot<>>> slots;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(mutex_);
     if (released() || lost()) return;
-    lost_at_.store(Clock::now());
+    lost_at_.store(grant_.client->world().now());
+    slots = subscribers_.take();
   }
-  if (grant_.role == connection::NodeRole::holds)
-    LOG(WARNING) << "zkrecipes: hold lost: node " << grant_.node << ", token " << grant_.token << ": "
-                 << to_string(reason);
-  // Nobody joins the signal of a lost hold, so it needs no mutex any more.
-  if (signal_) grant_.client->notices().post([self = shared_from_this()] { (*self->signal_)(); });
+  grant_.client->log()->warning("hold lost: node " + grant_.node + ", token " + grant_.token.to_string() + ": " +
+                                to_string(reason, node_count() > 1));
+  for (const auto& slot : slots) post_loss(slot);
 }
 
 /// A lost node is gone. Where its name was not unique, the next holder's may stand in its place and is not ours to
@@ -155,31 +172,49 @@ bool HeldNode::place_is_anothers() const noexcept {
 /// False when somebody has released it before.
 bool HeldNode::begin_release() noexcept {
   auto never = kNever;
-  return released_at_.compare_exchange_strong(never, Clock::now());
+  return released_at_.compare_exchange_strong(never, grant_.client->world().now());
+}
+
+void HeldNode::remove_nodes(const std::function<void(Status)>& done) {
+  if (node_count() == 1) return grant_.client->remove(grant_.session, grant_.node, grant_.shared_czxid, done);
+  struct Removals {
+    std::atomic<std::size_t> left{0};
+    std::atomic<Status> status{Status::ok};
+  };
+  const auto removals = std::make_shared<Removals>();
+  removals->left = node_count();
+  const auto removed = [removals, done](Status status) {
+    if (status != Status::ok) removals->status = status;
+    if (--removals->left == 0 && done) done(removals->status);
+  };
+  for (std::size_t i = 0; i < node_count(); ++i)
+    grant_.client->remove(grant_.session, node(i), grant_.shared_czxid, removed);
 }
 
 void HeldNode::release_in_background() noexcept {
   if (grant_.client->in_forked_child() || !begin_release()) return;
   stop_watching();
   if (place_is_anothers()) return;
-  grant_.client->remove(grant_.session, grant_.node, grant_.shared_czxid, nullptr);
+  remove_nodes(nullptr);
 }
 
-void HeldNode::release_confirmed() {
+bool HeldNode::release_confirmed(Clock::time_point deadline) {
+  if (released()) return true;
   grant_.client->check_may_block();
-  if (!begin_release()) return;
+  if (!begin_release()) return true;
   stop_watching();
   if (place_is_anothers())
     throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
   const WaitingCall<Status> call;
-  grant_.client->remove(grant_.session, grant_.node, grant_.shared_czxid,
-                        [call](Status status) { call.deliver(status); });
-  const Status status = call.wait();
-  if (status != Status::ok) std::rethrow_exception(lock_error(status, grant_.node, *grant_.client));
+  remove_nodes([call](Status status) { call.deliver(status); });
+  const std::optional<Status> status = call.wait_until(deadline);
+  if (!status) return false;
+  if (*status != Status::ok) std::rethrow_exception(lock_error(*status, grant_.node, *grant_.client));
   if (lost()) throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
+  return true;
 }
 
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail
 
 namespace zkrecipes {
 
@@ -189,7 +224,7 @@ const std::string kNoNode;
 
 Hold::Hold() noexcept = default;
 
-Hold::Hold(std::shared_ptr<recipes::HeldNode> node) noexcept : node_(std::move(node)) {}
+Hold::Hold(std::shared_ptr<detail::HeldNode> node) noexcept : node_(std::move(node)) {}
 
 Hold::~Hold() {
   if (node_) node_->release_in_background();
@@ -234,7 +269,11 @@ Subscription Hold::on_lost(std::function<void()> callback) const {
 }
 
 void Hold::release() {
-  if (node_) node_->release_confirmed();
+  release_by(Clock::time_point::max());
+}
+
+bool Hold::release_by(Clock::time_point deadline) {
+  return !node_ || node_->release_confirmed(deadline);
 }
 
 }  // namespace zkrecipes

@@ -2,36 +2,24 @@
 #pragma once
 
 #include <atomic>
-#include <boost/signals2/signal.hpp>
+#include <boost/container/small_vector.hpp>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <vector>
 
 #include "connection/client.h"
-#include "recipes/node_name.h"
+#include "connection/mutex.h"
+#include "recipes/grant.h"
 #include "zkrecipes/hold.h"
 
-namespace zkrecipes::recipes {
-
-/// What a grant consists of.
-struct Grant {
-  std::shared_ptr<connection::Client> client;
-  connection::SessionPtr session;
-  std::string node;
-  NodeKind kind = NodeKind::lock;
-  connection::NodeRole role = connection::NodeRole::holds;
-  std::int64_t shared_czxid = 0;  ///< of a node whose name is not unique; 0: the name is
-  FencingToken token;
-  AcquisitionCost cost;
-  std::function<void(const std::string&)> on_revoke;
-};
+namespace zkrecipes::detail {
 
 /// Why a hold was lost, for the log.
 enum class LossReason { session_over, lease_ran_out, node_deleted };
 
-/// The node behind a Hold: it knows whether it is still held. Lost when its session is over or its node is gone;
-/// released once, by whoever asks first. Thread-safe.
+/// The node behind a Hold, or its nodes: it knows whether it is still held. Lost when its session is over or one of its
+/// nodes is gone; released once, by whoever asks first. Thread-safe.
 class HeldNode : public std::enable_shared_from_this<HeldNode> {
  public:
   /// Starts watching over the node at once.
@@ -45,36 +33,44 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   const Grant& grant() const noexcept { return grant_; }
   Subscription on_lost(std::function<void()> callback);
 
+  /// From now on the loss of `heir` is what the subscribers hear of. `heir` was made in place of this one and is
+  /// unknown to others. Returns false, and changes nothing, when either of the two is lost or released.
+  bool hand_subscribers_to(HeldNode& heir);
+
   /// Hands the removal over. Harmless when repeated.
   void release_in_background() noexcept;
-  /// Waits for the server's word; see Hold::release().
-  void release_confirmed();
+  /// Waits for the server's word; see Hold::release(). False when the time is over first.
+  bool release_confirmed(Clock::time_point deadline);
 
   /// The node is known to be gone, or the session over. The first call for a hold that is not released logs a line
   /// and notifies the subscribers.
   void lose(LossReason reason = LossReason::node_deleted);
 
  private:
-  using Signal = boost::signals2::signal<void()>;
-
   explicit HeldNode(Grant grant);
   void watch_over();
-  void watch_for_revocation();
+  void watch_for_revocation(std::size_t index);
   void stop_watching();
+  std::size_t node_count() const noexcept { return 1 + grant_.more_nodes.size(); }
+  const std::string& node(std::size_t index) const { return index == 0 ? grant_.node : grant_.more_nodes[index - 1]; }
+  /// `done` may be null. It is called once, with ok or with a status that is not, when all removals have ended.
+  void remove_nodes(const std::function<void(Status)>& done);
   bool place_is_anothers() const noexcept;
   bool lost() const noexcept { return lost_at_.load() != kNever; }
   bool begin_release() noexcept;
+  void post_loss(const std::shared_ptr<CallbackSlot<>>& slot);
 
   static constexpr Clock::time_point kNever = Clock::time_point::max();
   const Grant grant_;
   std::atomic<Clock::time_point> released_at_{kNever};
   std::atomic<Clock::time_point> lost_at_{kNever};
 
-  std::mutex mutex_;
-  std::unique_ptr<Signal> signal_;                        // guarded by mutex_; made when first needed
-  connection::Session::ListenerId session_listener_ = 0;  // guarded by mutex_
-  connection::ProbeId probe_ = 0;                         // guarded by mutex_
-  connection::WatchId revocation_watch_ = 0;              // guarded by mutex_
+  Mutex mutex_;
+  Subscribers<> subscribers_ ZKR_GUARDED_BY(mutex_);  // none any more once it is lost
+  Session::ListenerId session_listener_ ZKR_GUARDED_BY(mutex_) = 0;
+  // One for each node.
+  boost::container::small_vector<ProbeId, 1> probes_ ZKR_GUARDED_BY(mutex_);
+  std::vector<WatchId> revocation_watches_ ZKR_GUARDED_BY(mutex_);  // empty without on_revoke
 };
 
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

@@ -3,53 +3,67 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "connection/client.h"
+#include "connection/mutex.h"
 #include "recipes/acquisition.h"
-#include "recipes/ticket.h"
+#include "recipes/flow.h"
+#include "zkrecipes/acquire_options.h"
+#include "zkrecipes/acquire_result.h"
 #include "zkrecipes/hold.h"
 #include "zkrecipes/pending_hold.h"
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 
-/// What all lock types have in common, given how to make a ticket: the blocking and asynchronous acquires, and the hold
+/// What all lock types have in common, given how to make a flow: the blocking and asynchronous acquires, and the hold
 /// that lock() keeps until unlock(). Thread-safe.
 class LockCore {
  public:
-  using TicketFactory = std::function<std::shared_ptr<Ticket>(Patience)>;
+  using FlowFactory = std::function<std::unique_ptr<Flow>(Patience)>;
 
-  LockCore(std::shared_ptr<connection::Client> client, std::string path, TicketFactory make_ticket);
+  LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow);
+  virtual ~LockCore() = default;
+  LockCore(const LockCore&) = delete;
+  LockCore& operator=(const LockCore&) = delete;
 
-  Hold acquire();
-  std::optional<Hold> try_acquire();
-  std::optional<Hold> try_acquire_until(Clock::time_point deadline);
-  PendingHold acquire_async();
+  // `permits` is for semaphores.
+  Hold acquire(int permits = 1);
+  AcquireResult acquire(const StopToken& stop, int permits = 1);
+  AcquireResult try_acquire(int permits = 1);
+  AcquireResult try_acquire_until(Clock::time_point deadline, const StopToken& stop = {}, int permits = 1);
+  PendingHold acquire_async(const AcquireOptions& options = {}, int permits = 1);
 
-  void lock();
+  bool lock(const StopToken& stop);
   bool try_lock();
   bool try_lock_until(Clock::time_point deadline);
   void unlock() noexcept;
 
   bool is_held() const noexcept;
   FencingToken fencing_token() const;
+  std::string node() const;
   Subscription on_lost(std::function<void()> callback);
 
-  const std::shared_ptr<connection::Client>& client() const { return client_; }
+  /// Throws std::logic_error if this thread has locked and its hold is valid. `mistake` says what it would wait for. A
+  /// hold that was lost is in nobody's way.
+  void refuse_if_mine(const char* mistake) const;
+
+  const std::shared_ptr<Client>& client() const { return client_; }
   const std::string& path() const { return path_; }
 
- private:
-  std::shared_ptr<Acquisition> begin(Patience patience);
-  bool keep(std::optional<Hold> hold);
-  const Hold* current() const;
+ protected:
+  virtual std::shared_ptr<Acquisition> start(Patience patience, const StopToken& stop, int permits);
 
-  const std::shared_ptr<connection::Client> client_;
+ private:
+  AcquireResult acquire_by(Clock::time_point deadline, Patience patience, const StopToken& stop, int permits);
+  bool keep(AcquireResult result);
+  const Hold* current() const ZKR_REQUIRES(mutex_);
+
+  const std::shared_ptr<Client> client_;
   const std::string path_;
-  const TicketFactory make_ticket_;
+  const FlowFactory make_flow_;
 
   // What lock() keeps until the same thread unlocks. Usually one; several for a shared lock, and when a hold was lost
   // and another thread has the lock before the first has unlocked: that unlock() must not hit the second one's hold.
@@ -57,8 +71,8 @@ class LockCore {
     std::thread::id owner;
     Hold hold;
   };
-  mutable std::mutex mutex_;
-  std::vector<Kept> kept_;  // guarded by mutex_; the newest last
+  mutable Mutex mutex_;
+  std::vector<Kept> kept_ ZKR_GUARDED_BY(mutex_);  // the newest last
 };
 
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

@@ -3,11 +3,9 @@
 
 #include "zkrecipes/error.h"
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 
-using connection::Status;
-
-std::exception_ptr lock_error(Status status, const std::string& path, const connection::Client& client) {
+std::exception_ptr lock_error(Status status, const std::string& path, const Client& client) {
   const std::string lock = "lock " + path + ": ";
   switch (status) {
     case Status::closed:
@@ -25,14 +23,14 @@ std::exception_ptr lock_error(Status status, const std::string& path, const conn
     case Status::too_large:
       return std::make_exception_ptr(Error(
           ErrorCode::too_large, lock + "the request is larger than the server accepts (its jute.maxbuffer); use a "
-                                       "shorter path and a shorter identity, or raise the limit"));
+                                       "shorter path, identity or note, or raise the limit"));
     case Status::unsupported:
       return std::make_exception_ptr(
           Error(ErrorCode::unsupported, lock + "the server is too old; ZooKeeper 3.5 or later is needed"));
     case Status::session_over:
       return std::make_exception_ptr(Error(ErrorCode::session_lost, lock + "the session is over"));
     default:
-      return std::make_exception_ptr(Error(ErrorCode::rejected, lock + "refused: " + connection::to_string(status)));
+      return std::make_exception_ptr(Error(ErrorCode::rejected, lock + "refused: " + to_string(status)));
   }
 }
 
@@ -44,4 +42,11 @@ std::exception_ptr sequence_error(const std::string& path) {
                 "remove the node once nobody uses it, or move to another path"));
 }
 
-}  // namespace zkrecipes::recipes
+std::exception_ptr permits_error(const std::string& path, int wanted, int permits) {
+  return std::make_exception_ptr(
+      Error(ErrorCode::too_few_permits, "semaphore " + path + ": an acquire waits for " + std::to_string(wanted) +
+                                            " permits, but set_permits() has lowered their number to " +
+                                            std::to_string(permits)));
+}
+
+}  // namespace zkrecipes::detail

@@ -6,12 +6,14 @@
 
 #include "connection/client.h"
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 
 /// What to throw when the server (or the closed connection) has spoken its last word on a lock path.
-std::exception_ptr lock_error(connection::Status status, const std::string& path, const connection::Client& client);
+std::exception_ptr lock_error(Status status, const std::string& path, const Client& client);
 
 /// The sequence numbers under `path` are used up.
 std::exception_ptr sequence_error(const std::string& path);
+/// For a waiter that the new number of permits is too small for.
+std::exception_ptr permits_error(const std::string& path, int wanted, int permits);
 
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/node_name.h"
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -76,6 +76,19 @@ std::string protected_name(const std::string& guid, NodeKind kind) {
   return name;
 }
 
+std::string nth_guid(std::string guid, int n) {
+  constexpr std::string_view kHexDigits = "0123456789abcdef";
+  auto carry = static_cast<std::size_t>(n);
+  for (auto digit = guid.rbegin(); digit != guid.rend() && carry != 0; ++digit) {
+    const std::size_t value = kHexDigits.find(*digit);
+    if (value == std::string_view::npos) break;
+    carry += value;
+    *digit = kHexDigits[carry % kHexDigits.size()];
+    carry /= kHexDigits.size();
+  }
+  return guid;
+}
+
 bool is_protected_by(std::string_view name, std::string_view guid) {
   const std::size_t begin = kProtection.size();
   return name.size() > begin + guid.size() && name[begin + guid.size()] == '-' &&
@@ -94,4 +107,4 @@ std::optional<NodeName> parse_node_name(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

@@ -6,12 +6,15 @@
 #include <string>
 #include <string_view>
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 
 enum class NodeKind { lock, read, write, lease };
 
 /// "_c_<guid>-lock-" and so on: Curator's protected names, to which the server adds the sequence number.
 std::string protected_name(const std::string& guid, NodeKind kind);
+
+/// For the nth node of an attempt that makes several: the guid with n added to its last group. 0: the guid itself.
+std::string nth_guid(std::string guid, int n);
 
 /// Whether protected_name() of this guid made the name.
 bool is_protected_by(std::string_view name, std::string_view guid);
@@ -28,4 +31,4 @@ struct NodeName {
 /// recipe.
 std::optional<NodeName> parse_node_name(std::string_view name);
 
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace zkrecipes::recipes {
-
-using connection::NameList;
+namespace zkrecipes::detail {
 
 namespace {
 
@@ -70,4 +68,4 @@ bool would_wait(const NameList& children, NodeKind kind) {
   });
 }
 
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

@@ -8,7 +8,7 @@
 #include "connection/client.h"
 #include "recipes/node_name.h"
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 
 /// Given a listing and my node: do I hold, and if not, which single node do I watch? The whole algorithm of the fair
 /// recipes; does no I/O.
@@ -31,13 +31,13 @@ struct Verdict {
 
 /// An exclusive contender (lock, write) waits for all ahead of it and watches the nearest. A reader waits for the
 /// writers ahead of it and watches the nearest of those. Foreign children stand in nobody's way.
-Verdict judge(const connection::NameList& children, std::string_view mine, NodeKind kind, std::string_view guid);
+Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, std::string_view guid);
 
 /// Whether a newcomer of this kind would have to wait.
-bool would_wait(const connection::NameList& children, NodeKind kind);
+bool would_wait(const NameList& children, NodeKind kind);
 
 /// The contenders among the children, first in line first. Refers to `children`.
-std::vector<NodeName> in_queue_order(const connection::NameList& children);
-std::vector<NodeName> in_queue_order(const connection::NameList&& children) = delete;
+std::vector<NodeName> in_queue_order(const NameList& children);
+std::vector<NodeName> in_queue_order(const NameList&& children) = delete;
 
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

@@ -4,29 +4,35 @@
 #include <boost/thread/thread_only.hpp>
 #include <utility>
 
+#include "recipes/downgrade.h"
 #include "recipes/hold.h"
+#include "recipes/hold_access.h"
 #include "recipes/lock_error.h"
-#include "recipes/node_data.h"
-#include "recipes/queue_core.h"
+#include "recipes/make_core.h"
 #include "recipes/waiting_call.h"
 
 namespace zkrecipes {
 
-using connection::Status;
-using recipes::NodeKind;
+using detail::NodeKind;
+using detail::Status;
 
 struct ReadWriteLock::State {
-  std::unique_ptr<recipes::LockCore> readers;
-  std::unique_ptr<recipes::LockCore> writers;
+  std::unique_ptr<detail::LockCore> readers;
+  std::unique_ptr<detail::LockCore> writers;
   LockOptions options;
+
+  // A try that does not wait is answered by the queue: busy.
+  void refuse_write_in_read() const { readers->refuse_if_mine("this thread has locked it for reading"); }
+  void refuse_read_in_write() const { writers->refuse_if_mine("this thread has locked it for writing"); }
+  bool is_over(Clock::time_point deadline) const { return deadline <= writers->client()->world().now(); }
 };
 
-ReadWriteLock::ReadWriteLock(Connection& connection, std::string path, LockOptions options)
+ReadWriteLock::ReadWriteLock(Connection& connection, const std::string& path, const LockOptions& options)
     : state_(std::make_unique<State>()) {
   const auto client = client_of(connection);
-  state_->readers = recipes::make_queue_core(client, path, NodeKind::read, options);
-  state_->writers = recipes::make_queue_core(client, path, NodeKind::write, options);
-  state_->options = std::move(options);
+  state_->readers = detail::make_queue_core(client, path, NodeKind::read, options);
+  state_->writers = detail::make_queue_core(client, path, NodeKind::write, options);
+  state_->options = options;
 }
 
 ReadWriteLock::~ReadWriteLock() = default;
@@ -35,76 +41,78 @@ Hold ReadWriteLock::acquire_read() {
   return state_->readers->acquire();
 }
 
-std::optional<Hold> ReadWriteLock::try_acquire_read() {
+AcquireResult ReadWriteLock::acquire_read(const StopToken& stop) {
+  return state_->readers->acquire(stop);
+}
+
+AcquireResult ReadWriteLock::try_acquire_read() {
   return state_->readers->try_acquire();
 }
 
-std::optional<Hold> ReadWriteLock::try_acquire_read_until(Clock::time_point deadline) {
-  return state_->readers->try_acquire_until(deadline);
+AcquireResult ReadWriteLock::acquire_read_until(Clock::time_point deadline, const StopToken& stop) {
+  return state_->readers->try_acquire_until(deadline, stop);
 }
 
-PendingHold ReadWriteLock::acquire_read_async() {
-  return state_->readers->acquire_async();
+PendingHold ReadWriteLock::acquire_read_async(const AcquireOptions& options) {
+  return state_->readers->acquire_async(options);
 }
 
 Hold ReadWriteLock::acquire_write() {
   return state_->writers->acquire();
 }
 
-std::optional<Hold> ReadWriteLock::try_acquire_write() {
+AcquireResult ReadWriteLock::acquire_write(const StopToken& stop) {
+  return state_->writers->acquire(stop);
+}
+
+AcquireResult ReadWriteLock::try_acquire_write() {
   return state_->writers->try_acquire();
 }
 
-std::optional<Hold> ReadWriteLock::try_acquire_write_until(Clock::time_point deadline) {
-  return state_->writers->try_acquire_until(deadline);
+AcquireResult ReadWriteLock::acquire_write_until(Clock::time_point deadline, const StopToken& stop) {
+  return state_->writers->try_acquire_until(deadline, stop);
 }
 
-PendingHold ReadWriteLock::acquire_write_async() {
-  return state_->writers->acquire_async();
+PendingHold ReadWriteLock::acquire_write_async(const AcquireOptions& options) {
+  return state_->writers->acquire_async(options);
 }
 
 Hold ReadWriteLock::downgrade(Hold&& write) {
   const auto& client = state_->writers->client();
   const std::string& path = state_->writers->path();
   client->check_may_block();
-  if (!write || write.node_->grant().client != client || write.node_->grant().kind != NodeKind::write ||
-      connection::parent_of(write.node()) != path)
+  const auto held = detail::HoldAccess::node(write);
+  if (!write || held->grant().client != client || held->grant().kind != NodeKind::write ||
+      detail::parent_of(write.node()) != path)
     throw Error(ErrorCode::not_held, "lock " + path + ": downgrade() of something that is no write hold of this lock");
   if (!write.is_valid()) throw Error(ErrorCode::session_lost, "lock " + path + ": the write hold was lost");
 
-  // The read node takes the writer's place in line: same number, not sequential. The writer's node goes afterwards, so
-  // no writer behind it can get in between.
-  const recipes::Grant& writer = write.node_->grant();
-  const std::string guid = connection::make_guid();
-  connection::CreateSpec create;
-  create.parent = path;
-  create.name = recipes::protected_name(guid, NodeKind::read);
-  create.name += recipes::parse_node_name(write.node())->digits;
-  create.guid = guid;
-  create.mode = connection::CreateMode::ephemeral;
-  create.data = recipes::data_with_token(client->identity(), writer.token);
-
   // Not interruptible: the server may make the node all the same, and nobody would remove it.
   const boost::this_thread::disable_interruption uninterrupted;
-  using Answer = std::pair<Status, connection::CreatedNode>;
-  const recipes::WaitingCall<Answer> call;
-  client->create(writer.session, create, [call](Status status, connection::CreatedNode node) {
+  using Answer = std::pair<Status, std::shared_ptr<detail::HeldNode>>;
+  const detail::WaitingCall<Answer> call;
+  detail::downgrade(held, state_->options, [call](Status status, std::shared_ptr<detail::HeldNode> node) {
     call.deliver({status, std::move(node)});
   });
   Answer answer = call.wait();
-  if (answer.first != Status::ok) std::rethrow_exception(recipes::lock_error(answer.first, path, *client));
-
-  recipes::Grant reader = writer;
-  reader.node = std::move(answer.second.path);
-  reader.kind = NodeKind::read;
-  reader.on_revoke = state_->options.on_revoke;
-  Hold read(recipes::HeldNode::make(std::move(reader)));
+  if (answer.first == Status::no_node) {
+    held->lose();
+    throw Error(ErrorCode::session_lost, "lock " + path + ": somebody has deleted the node of the write hold");
+  }
+  if (answer.first != Status::ok) std::rethrow_exception(detail::lock_error(answer.first, path, *client));
+  Hold read = detail::HoldAccess::hold(std::move(answer.second));
   write = Hold();
   return read;
 }
 
 void ReadWriteLock::lock() {
-  state_->writers->lock();
+  static_cast<void>(lock(StopToken()));
+}
+
+bool ReadWriteLock::lock(const StopToken& stop) {
+  state_->refuse_write_in_read();
+  state_->writers->refuse_if_mine("this thread has locked it for writing already");
+  return state_->writers->lock(stop);
 }
 
 bool ReadWriteLock::try_lock() {
@@ -112,6 +120,7 @@ bool ReadWriteLock::try_lock() {
 }
 
 bool ReadWriteLock::lock_until(Clock::time_point deadline) {
+  if (!state_->is_over(deadline)) state_->refuse_write_in_read();
   return state_->writers->try_lock_until(deadline);
 }
 
@@ -120,7 +129,12 @@ void ReadWriteLock::unlock() noexcept {
 }
 
 void ReadWriteLock::lock_shared() {
-  state_->readers->lock();
+  static_cast<void>(lock_shared(StopToken()));
+}
+
+bool ReadWriteLock::lock_shared(const StopToken& stop) {
+  state_->refuse_read_in_write();
+  return state_->readers->lock(stop);
 }
 
 bool ReadWriteLock::try_lock_shared() {
@@ -128,6 +142,7 @@ bool ReadWriteLock::try_lock_shared() {
 }
 
 bool ReadWriteLock::lock_shared_until(Clock::time_point deadline) {
+  if (!state_->is_over(deadline)) state_->refuse_read_in_write();
   return state_->readers->try_lock_until(deadline);
 }
 
@@ -143,8 +158,28 @@ FencingToken ReadWriteLock::fencing_token() const {
   return state_->writers->fencing_token();
 }
 
+std::string ReadWriteLock::node() const {
+  return state_->writers->node();
+}
+
 Subscription ReadWriteLock::on_lost(std::function<void()> callback) {
   return state_->writers->on_lost(std::move(callback));
+}
+
+bool ReadWriteLock::is_held_shared() const noexcept {
+  return state_->readers->is_held();
+}
+
+FencingToken ReadWriteLock::fencing_token_shared() const {
+  return state_->readers->fencing_token();
+}
+
+std::string ReadWriteLock::node_shared() const {
+  return state_->readers->node();
+}
+
+Subscription ReadWriteLock::on_lost_shared(std::function<void()> callback) {
+  return state_->readers->on_lost(std::move(callback));
 }
 
 }  // namespace zkrecipes

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zkrecipes/recursive_fair_mutex.h"
 
-#include <glog/logging.h>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
-#include "recipes/queue_core.h"
+#include "connection/mutex.h"
+#include "recipes/make_core.h"
 
 namespace zkrecipes {
 
 struct RecursiveFairMutex::State {
-  std::unique_ptr<recipes::LockCore> core;
-  mutable std::mutex mutex;
-  // Guarded by mutex. A hold that was lost may be owned by one thread still while another has the lock already.
-  std::map<std::thread::id, int> depths;
+  std::unique_ptr<detail::LockCore> core;
+  mutable detail::Mutex mutex;
+  // A hold that was lost may be owned by one thread still while another has the lock already.
+  std::map<std::thread::id, int> depths ZKR_GUARDED_BY(mutex);
 
   /// True when this thread owns it, which is then counted.
   bool enter_again() {
-    std::lock_guard<std::mutex> lock(mutex);
+    if (core->client()->in_forked_child()) core->client()->check_usable();  // throws
+    detail::MutexLock lock(mutex);
     const auto found = depths.find(std::this_thread::get_id());
     if (found == depths.end()) return false;
     ++found->second;
@@ -27,23 +27,25 @@ struct RecursiveFairMutex::State {
   }
   bool entered(bool locked) {
     if (!locked) return false;
-    std::lock_guard<std::mutex> lock(mutex);
+    detail::MutexLock lock(mutex);
     depths[std::this_thread::get_id()] = 1;
     return true;
   }
 };
 
-RecursiveFairMutex::RecursiveFairMutex(Connection& connection, std::string path, LockOptions options)
+RecursiveFairMutex::RecursiveFairMutex(Connection& connection, const std::string& path, const LockOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->core = recipes::make_queue_core(client_of(connection), path, recipes::NodeKind::lock, options);
+  state_->core = detail::make_queue_core(client_of(connection), path, detail::NodeKind::lock, options);
 }
 
 RecursiveFairMutex::~RecursiveFairMutex() = default;
 
 void RecursiveFairMutex::lock() {
-  if (state_->enter_again()) return;
-  state_->core->lock();
-  state_->entered(true);
+  static_cast<void>(lock(StopToken()));
+}
+
+bool RecursiveFairMutex::lock(const StopToken& stop) {
+  return state_->enter_again() || state_->entered(state_->core->lock(stop));
 }
 
 bool RecursiveFairMutex::try_lock() {
@@ -56,16 +58,14 @@ bool RecursiveFairMutex::lock_until(Clock::time_point deadline) {
 
 void RecursiveFairMutex::unlock() noexcept {
   {
-    std::lock_guard<std::mutex> lock(state_->mutex);
+    detail::MutexLock lock(state_->mutex);
     const auto found = state_->depths.find(std::this_thread::get_id());
-    if (found == state_->depths.end()) {
-      LOG(ERROR) << "zkrecipes: unlock() of " << state_->core->path() << " by a thread that does not own it";
-      return;
+    if (found != state_->depths.end()) {
+      if (--found->second > 0) return;
+      state_->depths.erase(found);
     }
-    if (--found->second > 0) return;
-    state_->depths.erase(found);
   }
-  state_->core->unlock();
+  state_->core->unlock();  // which logs that this thread has not locked it, if so
 }
 
 bool RecursiveFairMutex::is_held() const noexcept {
@@ -73,13 +73,17 @@ bool RecursiveFairMutex::is_held() const noexcept {
 }
 
 int RecursiveFairMutex::depth() const noexcept {
-  std::lock_guard<std::mutex> lock(state_->mutex);
+  detail::MutexLock lock(state_->mutex);
   const auto found = state_->depths.find(std::this_thread::get_id());
   return found == state_->depths.end() ? 0 : found->second;
 }
 
 FencingToken RecursiveFairMutex::fencing_token() const {
   return state_->core->fencing_token();
+}
+
+std::string RecursiveFairMutex::node() const {
+  return state_->core->node();
 }
 
 Subscription RecursiveFairMutex::on_lost(std::function<void()> callback) {

@@ -1,51 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zkrecipes/revocation.h"
 
+#include <atomic>
 #include <memory>
 
 #include "connection/client.h"
-#include "recipes/lock_error.h"
+#include "recipes/bounded_call.h"
 #include "recipes/node_data.h"
-#include "recipes/waiting_call.h"
 
 namespace zkrecipes {
 
-using connection::Reply;
-using connection::SessionPtr;
-using connection::Status;
+using detail::Reply;
+using detail::SessionPtr;
+using detail::Status;
 
 namespace {
 
 /// One attempt. The data are read first, because the request must keep what the holder recognises its node by; the
 /// expected version makes sure that they have not changed since. The sync is for a server that lags behind and would
-/// not show a new node.
-void write_request(const std::shared_ptr<connection::Client>& client, const SessionPtr& session,
-                   const std::string& node, const recipes::WaitingCall<Status>& call) {
-  client->sync(session, node, nullptr);
-  client->get(session, node, [client, session, node, call](const Reply& found) {
-    if (found.status != Status::ok) return call.deliver(found.status);
-    client->set(session, node, recipes::revoke_request_for(found.data), found.stat.version,
-                [call](const Reply& written) { call.deliver(written.status); });
-  });
-}
+/// not show a new node. Nothing is written once nobody waits for it any more.
+class RevokeAttempt {
+ public:
+  RevokeAttempt() = default;
+  ~RevokeAttempt() { *wanted_ = false; }
+  RevokeAttempt(const RevokeAttempt&) = delete;
+  RevokeAttempt& operator=(const RevokeAttempt&) = delete;
+
+  Status run(const detail::BoundedCall& bounds, const std::string& node) const {
+    const auto& client = bounds.client();
+    const SessionPtr session = bounds.session();
+    client->sync(session, node, nullptr);
+    client->get(session, node,
+                [client = client, session, node, wanted = wanted_, answer = answer_](const Reply& found) {
+                  if (!*wanted) return;
+                  if (found.status != Status::ok) return answer.deliver(found.status);
+                  client->set(session, node, detail::revoke_request_for(found.data), found.stat.version,
+                              [answer](const Reply& written) { answer.deliver(written.status); });
+                });
+    return bounds.wait(answer_, "an answer to the request");
+  }
+
+ private:
+  const detail::WaitingCall<Status> answer_{};
+  const std::shared_ptr<std::atomic<bool>> wanted_ = std::make_shared<std::atomic<bool>>(true);
+};
 
 }  // namespace
 
-void request_revoke(Connection& connection, const std::string& node) {
-  connection::check_node_path(node);
-  const auto client = client_of(connection);
-  client->check_may_block();
+void request_revoke(Connection& connection, const std::string& node, Clock::time_point deadline) {
+  const detail::BoundedCall bounds(client_of(connection), node, "revocation of " + node, deadline);
   for (;;) {
-    const recipes::WaitingCall<Status> call;
-    client->await_session([call, client, node](Status status, const SessionPtr& session) {
-      if (status != Status::ok) return call.deliver(status);
-      write_request(client, session, node, call);
-    });
-    const Status status = call.wait();
+    const Status status = RevokeAttempt().run(bounds, node);
     if (status == Status::ok) return;
     if (status == Status::session_over || status == Status::bad_version) continue;
     if (status == Status::no_node) throw Error(ErrorCode::not_held, "nobody holds lock node " + node + " any more");
-    std::rethrow_exception(recipes::lock_error(status, node, *client));
+    bounds.fail(status);
   }
 }
 

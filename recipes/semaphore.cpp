@@ -4,39 +4,49 @@
 #include <stdexcept>
 #include <utility>
 
-#include "recipes/lock_core.h"
-#include "recipes/semaphore_ticket.h"
+#include "recipes/make_core.h"
 
 namespace zkrecipes {
 
-Semaphore::Semaphore(Connection& connection, std::string path, int permits, LockOptions options) {
-  if (permits < 1)
-    throw std::invalid_argument("zkrecipes: a semaphore needs at least one permit, not " + std::to_string(permits));
+Semaphore::Semaphore(Connection& connection, const std::string& path, int permits, const LockOptions& options) {
   if (options.version_token)
     throw std::invalid_argument("zkrecipes: permits are held together, so a count of holds would order nothing");
-  auto client = client_of(connection);
-  const auto spec = std::make_shared<const recipes::SemaphoreSpec>(path, permits, std::move(options));
-  core_ = std::make_unique<recipes::LockCore>(client, std::move(path), [client, spec](recipes::Patience patience) {
-    return std::make_shared<recipes::SemaphoreTicket>(client, spec, patience);
-  });
+  core_ = detail::make_semaphore_core(client_of(connection), path, permits, options);
 }
 
 Semaphore::~Semaphore() = default;
 
-Hold Semaphore::acquire() {
-  return core_->acquire();
+Hold Semaphore::acquire(int permits) {
+  core_->check_wanted(permits);
+  return core_->acquire(permits);
 }
 
-std::optional<Hold> Semaphore::try_acquire() {
-  return core_->try_acquire();
+AcquireResult Semaphore::acquire(int permits, const StopToken& stop) {
+  core_->check_wanted(permits);
+  return core_->acquire(stop, permits);
 }
 
-std::optional<Hold> Semaphore::try_acquire_until(Clock::time_point deadline) {
-  return core_->try_acquire_until(deadline);
+AcquireResult Semaphore::try_acquire(int permits) {
+  core_->check_wanted(permits);
+  return core_->try_acquire(permits);
 }
 
-PendingHold Semaphore::acquire_async() {
-  return core_->acquire_async();
+AcquireResult Semaphore::acquire_until(int permits, Clock::time_point deadline, const StopToken& stop) {
+  core_->check_wanted(permits);
+  return core_->try_acquire_until(deadline, stop, permits);
+}
+
+PendingHold Semaphore::acquire_async(int permits, const AcquireOptions& options) {
+  core_->check_wanted(permits);
+  return core_->acquire_async(options, permits);
+}
+
+int Semaphore::permits() const {
+  return core_->permits();
+}
+
+void Semaphore::set_permits(int permits) {
+  core_->set_permits(permits);
 }
 
 }  // namespace zkrecipes

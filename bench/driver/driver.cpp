@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "bench/driver/process_usage.h"
+#include "testkit/command_line.h"
 
 namespace bench {
 
@@ -63,7 +64,6 @@ int drive(int argc, char** argv, const std::string& peer, const std::map<std::st
   DriverOptions options;
   po::options_description description("Measures " + peer + ". Commands on standard input: prepare, run.\n\nOptions");
   auto add = description.add_options();
-  add("help", "this text");
   add("server", po::value(&options.server)->required(), "host:port of a ZooKeeper server");
   add("workload", po::value(&options.workload)->required(), names_of(workloads).c_str());
   add("root", po::value(&options.root)->default_value("/bench/" + peer), "below it are the lock paths");
@@ -72,13 +72,7 @@ int drive(int argc, char** argv, const std::string& peer, const std::map<std::st
   add("contenders", po::value(&options.contenders)->default_value(8),
       "threads or connections, where there are several");
   try {
-    po::variables_map values;
-    po::store(po::parse_command_line(argc, argv, description), values);
-    if (values.count("help") != 0) {
-      std::cout << description;
-      return 0;
-    }
-    po::notify(values);
+    if (!testkit::parse_command_line(argc, argv, description)) return 0;
     const auto factory = workloads.find(options.workload);
     if (factory == workloads.end())
       throw std::invalid_argument("no workload '" + options.workload + "'; there are: " + names_of(workloads));

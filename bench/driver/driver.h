@@ -26,7 +26,7 @@ class Workload {
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
 
-  /// What must be in place before a run and is not measured.
+  /// Preparations of a run, which are not measured.
   virtual void prepare(long /*cycles*/) {}
   virtual void run(long cycles) = 0;
   /// Further figures of the last run, by name.

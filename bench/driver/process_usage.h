@@ -3,7 +3,7 @@
 
 namespace bench {
 
-/// What this process has used so far, all threads together.
+/// The resources that this process has used so far, all threads together.
 struct ProcessUsage {
   double cpu_seconds = 0;  ///< user and system
   long peak_rss_kb = 0;

@@ -47,7 +47,7 @@ def run_once(driver, server, mode):
     driver.prepare()
     requests, passed = server.requests(), mode.bytes()
     result = driver.run()
-    # Who does not talk to this server counts for itself.
+    # A peer that does not use this server counts its requests itself.
     result.setdefault("requests", server.requests() - requests)
     result["bytes"] = None if passed is None else mode.bytes() - passed
     return result
@@ -70,7 +70,7 @@ def run_workload(workload, peers, rounds, server, mode, programs, progress):
                 drivers[peer] = stack.enter_context(start(peer))
                 drivers[peer].prepare()
         for number in range(rounds):
-            # Another one goes first in each round: whatever a peer leaves behind does not always hit the same one.
+            # Another peer is first in each round, so that a peer does not always disturb the same successor.
             turn = number % len(chosen)
             for peer in chosen[turn:] + chosen[:turn]:
                 progress(f"{mode.name}: {workload.title}: round {number + 1} of {rounds}, {peer}")

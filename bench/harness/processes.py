@@ -58,7 +58,7 @@ class Server(Child):
     """One ZooKeeper server with its data in memory."""
 
     # The launcher asks for a quick start; here the server is to run as fast as it would in production. Empty containers
-    # stay for a day, because to remove them and to make them anew would disturb whoever is measured at that moment.
+    # stay for a day, because removing and creating them again would disturb the peer that is measured at that moment.
     OPTIONS = "-XX:TieredStopAtLevel=4 -Dznode.container.checkIntervalMs=86400000"
 
     def __init__(self, launcher):

@@ -2,6 +2,7 @@
 #include "bench/workloads/asynchronous.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 #include <zkrecipes/fair_mutex.h>
 
@@ -26,8 +27,8 @@ class ManyLocks final : public Workload {
     left_.start(static_cast<long>(mutexes_.size()));
     for (std::size_t i = 0; i < mutexes_.size(); ++i) {
       pending[i] = mutexes_[i]->acquire_async();
-      pending[i].on_ready([this, &place = pending[i]] {
-        { const zkrecipes::Hold hold = place.get(); }
+      pending[i].on_ready([this](zkrecipes::AcquireResult result) {
+        { const zkrecipes::Hold hold = std::move(result).value(); }
         left_.count();
       });
     }

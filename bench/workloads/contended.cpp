@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 #include <vector>
 #include <zkrecipes/fair_mutex.h>
 
@@ -56,8 +57,8 @@ class Drain : public Workload {
     line_.resize(static_cast<std::size_t>(cycles));
     for (std::size_t i = 0; i < line_.size(); ++i) {
       line_[i] = mutexes_[i % mutexes_.size()]->acquire_async();
-      line_[i].on_ready([this, &place = line_[i]] {
-        { const zkrecipes::Hold turn = place.get(); }
+      line_[i].on_ready([this](zkrecipes::AcquireResult result) {
+        { const zkrecipes::Hold hold = std::move(result).value(); }
         left_.count();
       });
     }

@@ -14,7 +14,7 @@ constexpr const char* kSimple = "#d55e00";
 constexpr const char* kFair = "#0072b2";
 constexpr const char* kWaiting = "#d9dde2";
 constexpr const char* kHolding = "#009e73";
-constexpr const char* kInVain = "#d55e00";
+constexpr const char* kForNothing = "#d55e00";
 
 constexpr const char* kLook =
     "set border 3 linecolor '#888888'\n"
@@ -32,11 +32,11 @@ void boxes(std::ostream& plot, const std::string& name, const RaceLog& log, bool
   plot << "EOD\n";
 }
 
-void wakeups_in_vain(std::ostream& plot, const std::string& name, const RaceLog& log) {
+void wakeups_for_nothing(std::ostream& plot, const std::string& name, const RaceLog& log) {
   plot << '$' << name << " << EOD\n-1 -1 0 0.6\n";  // gnuplot refuses an empty set
   for (const Turn& turn : log.turns) {
     const auto times = wakeup_times(turn, log);
-    for (std::size_t i = 0; i + 1 < times.size(); ++i)  // the last one was not in vain
+    for (std::size_t i = 0; i + 1 < times.size(); ++i)  // the last one got the lock
       plot << times[i] << ' ' << turn.contender + 1 - 0.3 << " 0 0.6\n";
   }
   plot << "EOD\n";
@@ -46,8 +46,8 @@ void panel(std::ostream& plot, const std::string& prefix, const std::string& tit
   plot << "set label 1 '" << title << "' at graph 0,1.07 left\n"
        << "plot $" << prefix << "_waiting using 1:2:3:4:5:6 with boxxyerror fillcolor rgb '" << kWaiting
        << "' fillstyle solid noborder title 'waiting', \\\n"
-       << " $" << prefix << "_vain using 1:2:3:4 with vectors nohead linewidth 2 linecolor rgb '" << kInVain
-       << "' title 'woken in vain', \\\n"
+       << " $" << prefix << "_idle using 1:2:3:4 with vectors nohead linewidth 2 linecolor rgb '" << kForNothing
+       << "' title 'woken for nothing', \\\n"
        << " $" << prefix << "_holding using 1:2:3:4:5:6 with boxxyerror fillcolor rgb '" << kHolding
        << "' fillstyle solid noborder title 'holding'\n"
        << "unset key\n";
@@ -90,7 +90,7 @@ void draw_timeline(const Pair& races, const std::string& stem) {
     const std::string prefix = log->is_simple ? "simple" : "fair";
     boxes(plot, prefix + "_waiting", *log, false);
     boxes(plot, prefix + "_holding", *log, true);
-    wakeups_in_vain(plot, prefix + "_vain", *log);
+    wakeups_for_nothing(plot, prefix + "_idle", *log);
   }
   plot << "set multiplot layout 2,1 margins 0.07,0.98,0.09,0.90 spacing 0.12\n"
        << kLook << "set xrange [0:" << end << "]\nset yrange [" << races.simple.contenders << ".6:0.4]\n"

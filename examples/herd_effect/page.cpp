@@ -44,12 +44,12 @@ td:first-child { text-align: left; }
 void write_page(const PageContent& content, const std::string& path) {
   std::ofstream page(path);
   page << kHead
-       << "<p>A lock is wanted by several contenders at once. On the <b>simple lock</b> they all watch one node: when "
-          "it "
-          "goes, the server tells every one of them, all of them try to create it anew, one succeeds, and the others "
-          "have asked in vain and set their watches again. On the <b>fair mutex</b> each has a node of its own, in "
-          "order of arrival, and watches only the one ahead of it: a release is news for one. The work under the lock "
-          "was the same; what differs is what everybody else had to do meanwhile.</p>\n"
+       << "<p>Several contenders want a lock at once. On the <b>simple lock</b> they all watch one node: when it is "
+          "removed, "
+          "the server notifies all of them, all of them try to create it, one succeeds, and the others have asked for "
+          "nothing and set their watches again. On the <b>fair mutex</b> each has a node of its own, in order of "
+          "arrival, and watches only its predecessor: a release wakes one. The work under the lock was the same; the "
+          "work of the waiters was not.</p>\n"
        << "<figure>\n"
        << svg_element(content.events_svg)
        << "<figcaption>The cost of one release grows with the number of those who wait, or it does not.</figcaption>\n"

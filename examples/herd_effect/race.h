@@ -21,10 +21,10 @@ struct RaceSpec {
 };
 
 /// Somebody holds the lock until all contenders wait, one after the other, so that the order of arrival is known. Then
-/// it is opened. Whoever has had a turn asks again at once, until there were rounds * contenders turns; those who still
-/// wait then are served and go home.
+/// it is opened. A contender that has had a turn asks again at once, until there were rounds * contenders turns; those
+/// that still wait then are served once more.
 ///
-/// `connections`: the first is for who opens, then one for each contender.
+/// `connections`: the first is for the opener, then one for each contender.
 RaceLog run_race(const RaceSpec& spec, const std::vector<std::shared_ptr<zkrecipes::Connection>>& connections,
                  Progress& progress);
 

@@ -19,7 +19,7 @@ struct Turn {
   int requests = 0;  ///< AcquisitionCost
 };
 
-/// What happened in one race.
+/// The events of one race.
 struct RaceLog {
   std::string lock;  ///< "simple lock" or "fair mutex"
   bool is_simple = false;
@@ -30,7 +30,7 @@ struct RaceLog {
   std::optional<ServerCounters> after;
 };
 
-/// What it comes to.
+/// The figures of one race.
 struct Result {
   double events_per_release = 0;  ///< while all contend
   int most_events = 0;            ///< after one release

@@ -6,8 +6,8 @@
 
 namespace herd_effect {
 
-/// What the servers themselves have counted since they started, by the four-letter word "mntr". A server that does not
-/// allow it (4lw.commands.whitelist) is asked "srvr", which counts packets only: the others are then -1.
+/// The counters of the servers themselves since they started, read by the four-letter word "mntr". A server that does
+/// not allow it (4lw.commands.whitelist) is asked "srvr", which counts packets only: the others are then -1.
 struct ServerCounters {
   long packets_received = -1;
   long packets_sent = -1;

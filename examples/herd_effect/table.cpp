@@ -74,7 +74,7 @@ std::string conclusion(const RaceLog& simple, const RaceLog& fair) {
   const Result f = evaluate(fair);
   return "With " + std::to_string(simple.contenders) + " contenders, a release of the simple lock wakes " +
          decimal(s.events_per_release, 1) +
-         " of them and all but one have raced in vain; a release of the fair mutex wakes " +
+         " of them and all but one have raced for nothing; a release of the fair mutex wakes " +
          decimal(f.events_per_release, 1) + ": the one whose turn it is.";
 }
 

@@ -28,7 +28,7 @@ double zero_of(const Outcome& outcome) {
       ->at;
 }
 
-/// What one writer was doing when: waiting, holding (as far as it knew), or stopped.
+/// The times at which one writer was waiting, holding (as far as it knew), or stopped.
 std::vector<Bar> bars(const Outcome& outcome, char who) {
   std::vector<Bar> result;
   const double zero = zero_of(outcome);

@@ -7,13 +7,13 @@
 #include <thread>
 
 #include "examples/pause/writer.h"
-#include "examples/support/child_process.h"
 #include "examples/support/store.h"
+#include "testkit/child_process.h"
 
 namespace pause_example {
 namespace {
 
-using examples::ChildProcess;
+using testkit::ChildProcess;
 
 constexpr int kAmountOfA = 1;
 constexpr int kAmountOfB = 10;
@@ -73,7 +73,7 @@ Outcome run_scenario(const Guard& guard, const std::string& servers, int session
 
   ChildProcess a(command("writer " + spec.encode(), servers));
   await(a, What::about_to_go_on, outcome.events);
-  a.stop();
+  a.pause();
   outcome.events.push_back(now('A', What::stopped));
   a.write("go on\n");  // read when it wakes
 

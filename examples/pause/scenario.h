@@ -32,7 +32,7 @@ struct Outcome {
 };
 
 /// Writer A adds 1. It is stopped before it writes; meanwhile its session ends, writer B gets the lock and adds 10.
-/// Then A goes on. Writers and store are processes, made of this program; all are ended on return.
+/// Then A continues. Writers and store are processes, made of this program; all are ended on return.
 Outcome run_scenario(const Guard& guard, const std::string& servers, int session_timeout, const std::string& path);
 
 }  // namespace pause_example

@@ -2,7 +2,7 @@
 """A kazoo lock that stands in one queue with zkrecipes (C++) and Curator (Java).
 
 kazoo's own Lock names its nodes "<32 hex>__lock__<sequence>", which Curator does not wait for, and does not look for
-the names of others. This one writes names that all three understand and waits for whoever is ahead:
+the names of others. This one writes names that all three understand and waits for its predecessor, of any client:
 
     from kazoo.client import KazooClient
     from zkrecipes_kazoo import FairMutex

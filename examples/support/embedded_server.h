@@ -3,14 +3,12 @@
 
 #include <string>
 
-#include "examples/support/child_process.h"
+#include "testkit/test_server_process.h"
 
 namespace examples {
 
 /// A ZooKeeper server for the occasion, from third_party/curator_test_server, on a free port of this machine. Ends with
 /// this object, with the program, and on Ctrl-C.
-///
-/// The launcher is the one of this build, unless the environment variable ZKRECIPES_TEST_SERVER_LAUNCHER names another.
 class EmbeddedServer {
  public:
   /// Serving on return. Throws std::runtime_error that says what to install.
@@ -18,14 +16,13 @@ class EmbeddedServer {
 
   const std::string& address() const noexcept { return address_; }  ///< "host:port"
 
-  /// Dies, resetting its clients, and comes back with the same data on the same port. Serving on return.
+  /// Kills the server, which resets its connections, and restarts it with the same data on the same port. Serving on
+  /// return.
   void crash_and_restart();
   long packets_received();  ///< since its last start
 
  private:
-  std::string ask(const std::string& command);
-
-  ChildProcess process_;
+  testkit::TestServerProcess process_;
   std::string id_;
   std::string address_;
 };

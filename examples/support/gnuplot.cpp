@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "examples/support/child_process.h"
+#include "testkit/child_process.h"
 
 namespace examples {
 
@@ -20,7 +20,7 @@ void draw(const std::string& plot, const std::string& stem, int width, int heigh
          << "set output '" << stem << ".png'\n"
          << plot << "\nset output\n";
   try {
-    ChildProcess gnuplot({"gnuplot", "-"});
+    testkit::ChildProcess gnuplot({"gnuplot", "-"});
     gnuplot.write(script.str());
     gnuplot.close_input();
     const int status = gnuplot.wait(std::chrono::seconds(60));

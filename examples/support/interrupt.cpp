@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "examples/support/child_process.h"
-#include "examples/support/temporary_folder.h"
+#include "testkit/child_process.h"
+#include "testkit/temporary_folder.h"
 
 namespace examples {
 namespace {
@@ -45,8 +45,8 @@ void clean_up_on_interrupt() {
     interrupted = true;
     if (signal == SIGINT) std::cerr << "\ninterrupted: closing sessions and ending child processes" << std::endl;
     close_connections();
-    end_children();
-    remove_temporary_folders();
+    testkit::end_children();
+    testkit::remove_temporary_folders();
     ::_exit(128 + signal);
   }).detach();
 }

@@ -12,7 +12,7 @@
 
 namespace examples {
 
-/// What all examples share: options, a server, connections that Ctrl-C closes, and errors that say what to do.
+/// Shared by all examples: options, a server, connections that Ctrl-C closes, and errors that say what to do.
 class Program {
  public:
   Program(std::string name, std::string purpose);
@@ -20,7 +20,7 @@ class Program {
   /// For options beside --help, --servers and --timeout.
   Options& options() noexcept { return options_; }
 
-  /// What main() returns: runs `body`; 0, or 1 after a failure, or 2 after a wrong command line.
+  /// Runs `body` and returns the exit status for main(): 0, or 1 after a failure, or 2 after a wrong command line.
   int run(int argc, const char* const* argv, const std::function<void()>& body);
 
   /// From --servers; empty without it.

@@ -1,42 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
+#include <memory>
 #include <string>
-#include <thread>
-#include <utility>
-#include <vector>
+
+namespace testkit {
+class TcpRelay;
+}
 
 namespace examples {
 
 /// A line to the first of some servers that can be cut: what a pulled cable does to a program, without the cable.
+/// Thread-safe.
 class Relay {
  public:
+  /// `servers`: as a connection takes them, HOST:PORT,HOST:PORT/CHROOT.
   explicit Relay(const std::string& servers);
   ~Relay();
-  Relay(const Relay&) = delete;
-  Relay& operator=(const Relay&) = delete;
 
-  /// To connect to instead of the servers.
+  /// To connect to instead of the servers, with their chroot.
   const std::string& address() const noexcept { return address_; }
 
-  void cut() noexcept { is_cut_ = true; }  ///< ends all connections and refuses new ones
-  void mend() noexcept { is_cut_ = false; }
+  void cut();   ///< ends all connections and refuses new ones
+  void mend();  ///< accepts connections again
 
  private:
-  void run();
-  void accept();
-
   // constant after construction
-  std::string host_;
-  std::string port_;
-  std::string address_;
-  int listener_ = -1;
-
-  std::atomic<bool> is_cut_{false};
-  std::atomic<bool> ending_{false};
-  std::vector<std::pair<int, int>> lines_;  // client and server side; the thread's own
-  std::thread thread_;
+  const std::unique_ptr<testkit::TcpRelay> relay_;
+  const std::string address_;
 };
 
 }  // namespace examples

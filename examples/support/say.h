@@ -5,7 +5,7 @@
 
 namespace examples {
 
-/// One whole line, whichever thread it comes from: seconds since the first line, who, what.
+/// Prints one whole line, from any thread: seconds since the first line, `who`, `what`.
 void say(const std::string& who, const std::string& what);
 
 }  // namespace examples

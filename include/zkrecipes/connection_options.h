@@ -2,14 +2,17 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "zkrecipes/log.h"
+
 namespace zkrecipes {
 
-/// How long to pause between attempts: initial_delay, growing by multiplier up to max_delay, each shortened at random
-/// by up to `jitter` (0..1) of itself so that a fleet does not come back in step.
+/// The pauses between attempts (backoff): initial_delay, growing by multiplier up to max_delay. Each pause is shortened
+/// at random by up to `jitter` (0..1) of itself, so that the clients of a fleet do not retry in step.
 struct RetryPolicy {
   std::chrono::milliseconds initial_delay{50};
   std::chrono::milliseconds max_delay{5'000};
@@ -25,7 +28,8 @@ struct Credential {
   std::string secret;
 };
 
-/// Who may do what with the nodes that the library creates.
+/// The permissions on the nodes that the library creates. A value: copies are independent. The server asks the ACL of a
+/// node whether it may be read or written, and the ACL of its parent whether it may be created or removed.
 class Acl {
  public:
   struct Entry {
@@ -36,9 +40,12 @@ class Acl {
   static constexpr int kRead = 1, kWrite = 2, kCreate = 4, kDelete = 8, kAdmin = 16, kAll = 31;
 
   Acl();  ///< open: anybody may do anything
+  /// Throws std::invalid_argument if there is no entry, or if one has no scheme, no permission or unknown ones, or an
+  /// id that its scheme (world, digest) cannot have.
   explicit Acl(std::vector<Entry> entries);
   static Acl open();
-  static Acl creator_all();  ///< only who holds this connection's credentials
+  /// Only clients with the credentials of the connection that creates the node. Needs credentials, or a certificate.
+  static Acl creator_all();
   const std::vector<Entry>& entries() const noexcept { return entries_; }
 
  private:
@@ -53,29 +60,52 @@ struct TlsOptions {
   std::string key_password;
 };
 
-/// What must answer before a hold is believed to be valid for longer.
+/// Which servers must answer before a hold counts as valid for longer.
 enum class LeaseProof {
   /// A quorum of the ensemble: one small refused write per heartbeat and connection with holds. A hold is never valid
   /// beside another client's, whichever servers are cut off or paused.
   quorum,
   /// The leader alone: one `sync` per heartbeat, which is not written to any log. A leader that is cut off from its
   /// quorum, with this client on its side, still answers for up to syncLimit ticks, while the others elect a new leader
-  /// and may give the lock away. The fencing token still protects the resource.
+  /// and may grant the lock to another client. The fencing token still protects the resource.
   leader,
 };
 
+/// Settings of a Connection, checked by its constructor.
+///
+///     zkrecipes::ConnectionOptions options;
+///     options.servers = "zk1:2181,zk2:2181,zk3:2181";
+///     options.session_timeout = std::chrono::seconds(6);
+///     zkrecipes::Connection connection(options);
 struct ConnectionOptions {
   std::string servers;  ///< "host:port,host:port/chroot"; the port defaults to 2181
   /// At least three ticks of the server, 6 s by default; see docs/guarantees.md.
   std::chrono::milliseconds session_timeout{10'000};
   RetryPolicy retry;
   std::vector<Credential> credentials;
+  /// Of the nodes of holders and waiters, unless LockOptions::acl says otherwise. Nodes that others may not read hide
+  /// identity and note. Others can still wait behind them.
   Acl acl;
-  std::string identity;  ///< for people: stored in lock nodes; at most 64 KiB; default "host:pid"
-  /// Kept back from the negotiated timeout when computing how long holds are valid; default: a quarter of it.
+  /// Of missing parents that the library creates: the folders above a lock, the lock path itself where it has children
+  /// (all but SimpleLock), and the two folders of a semaphore. Open by default, so that a private lock does not close
+  /// a shared folder to others. A client needs kRead, kCreate and kDelete on the folder of a lock to use the lock, and
+  /// kWrite, too, with LockOptions::version_token. With kDelete it can also remove the lock nodes of others.
+  Acl parent_acl;
+  /// For people: stored in lock nodes. One line of at most 64 KiB; default "host:pid".
+  std::string identity;
+  /// Holds are valid for at most the negotiated timeout less this margin. Default: a quarter of the timeout.
   std::optional<std::chrono::milliseconds> validity_margin;
   LeaseProof lease_proof = LeaseProof::quorum;
   std::optional<TlsOptions> tls;
+  /// Takes the lines that are about this connection, its locks and its holds, and those of the C client that say what
+  /// is wrong, instead of glog. Lines that the library cannot attribute to a connection go to glog all the same: those
+  /// of the C client about a handle that the program brought along, and those of more than 64 handles with sinks at a
+  /// time. Default: glog, in which lines of severity info are left out until google::InitGoogleLogging() was called.
+  LogSink log;
+  /// Runs the callbacks of on_ready(), on_revoke, on_lost() and on_state_change(): it is given each of them as a
+  /// function to be called once, now or later, on any thread. Default: threads of the connection call them. See
+  /// Connection for what an executor may do.
+  std::function<void(std::function<void()>)> executor;
 };
 
 }  // namespace zkrecipes

@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "zkrecipes/connection.h"
+#include "zkrecipes/deadline.h"
 #include "zkrecipes/fencing_token.h"
 
 namespace zkrecipes {
@@ -15,10 +17,13 @@ enum class LockMode { exclusive, read, write, permit };
 
 const char* to_string(LockMode mode) noexcept;
 
-/// Somebody who holds a lock or waits for it, of whichever client library.
+/// A client that holds a lock or waits for it, of any client library.
 struct Contender {
   std::string node;
-  std::string identity;  ///< what the client wrote about itself; a revocation request overwrites it
+  /// What the client wrote about itself. Empty when a revocation request has overwritten it, and when the ACL of the
+  /// node does not permit to read it.
+  std::string identity;
+  std::string note;  ///< LockOptions::note of a client of this library; empty for the same reasons
   std::int64_t session = 0;
   FencingToken token;
   std::chrono::system_clock::time_point since;  ///< by the server's clock
@@ -26,9 +31,39 @@ struct Contender {
   bool holds = false;
 };
 
-/// Who stands in line at a lock path of any recipe, in queue order; empty when nobody does. A snapshot: nodes may come
-/// and go while it is taken. Of a semaphore: all who have a permit or are being given one, then who waits; who of the
-/// former holds is known only to those who know the number of permits, so `holds` is true for all of them.
-std::vector<Contender> contenders(Connection& connection, const std::string& path);
+/// Lists the holders and the waiters at a lock path of any recipe, in queue order; empty if there are none. The list is
+/// a snapshot: nodes may be created and removed while it is taken.
+///
+/// For a semaphore, the list starts with the leases (permits held or just being granted), followed by the waiters. The
+/// listing does not contain the number of permits, so `holds` is true for every lease.
+///
+/// Blocks until the server has answered, through outages, or until the deadline, a time of any clock; one request per
+/// contender and a few more. Throws std::invalid_argument if the path is no absolute node path, ConnectionClosed,
+/// NotAuthorized if the path may not be listed, Error(timed_out), or Error when the server refuses for good.
+///
+///     for (const zkrecipes::Contender& each : zkrecipes::contenders(connection, "/locks/orders"))
+///       std::cout << each.identity << (each.holds ? " holds\n" : " waits\n");
+std::vector<Contender> contenders(Connection& connection, const std::string& path,
+                                  Clock::time_point deadline = Clock::time_point::max());
+
+template <class OtherClock, class Duration>
+std::vector<Contender> contenders(Connection& connection, const std::string& path,
+                                  const std::chrono::time_point<OtherClock, Duration>& deadline) {
+  return contenders(connection, path, to_deadline(deadline));
+}
+
+/// The client that holds the lock, or nothing if it is free. Of several readers, or holders of permits of a semaphore,
+/// the first in queue order. As contenders(), but two requests (three for a semaphore) however many wait.
+///
+///     if (const auto by = zkrecipes::holder(connection, "/locks/orders"))
+///       std::cout << "held by " << by->identity << ": " << by->note << "\n";
+std::optional<Contender> holder(Connection& connection, const std::string& path,
+                                Clock::time_point deadline = Clock::time_point::max());
+
+template <class OtherClock, class Duration>
+std::optional<Contender> holder(Connection& connection, const std::string& path,
+                                const std::chrono::time_point<OtherClock, Duration>& deadline) {
+  return holder(connection, path, to_deadline(deadline));
+}
 
 }  // namespace zkrecipes

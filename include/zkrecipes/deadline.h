@@ -8,11 +8,12 @@
 
 namespace zkrecipes {
 
-/// Now plus a timeout of any kind; far ahead rather than overflowing. A negative timeout is over now, as for the timed
-/// mutexes of the standard library. Throws std::invalid_argument if the timeout is not a number.
+/// Now plus a timeout of any duration type. Returns Clock::time_point::max() rather than overflowing. A negative
+/// timeout ends now, as for the timed mutexes of the standard library. Throws std::invalid_argument if the timeout is
+/// NaN.
 template <class Rep, class Period>
 Clock::time_point deadline_after(const std::chrono::duration<Rep, Period>& timeout) {
-  // Only a floating-point timeout can be neither.
+  // Only a NaN is neither.
   if (!(timeout.count() >= 0) && !(timeout.count() < 0))
     throw std::invalid_argument("zkrecipes: the timeout is not a number");
   const auto now = Clock::now();
@@ -28,7 +29,7 @@ inline Clock::time_point to_deadline(Clock::time_point time) {
   return time;
 }
 
-/// A time of another clock, as far ahead on ours as it is there now.
+/// Converts a time of another clock: the result is as far ahead of Clock::now() as `time` is of OtherClock::now().
 template <class OtherClock, class Duration>
 Clock::time_point to_deadline(const std::chrono::time_point<OtherClock, Duration>& time) {
   const auto now = OtherClock::now();

@@ -6,8 +6,8 @@
 
 namespace zkrecipes {
 
-/// Why an operation failed for good. What can be waited out or resolved (a lost connection, a lost reply, an expired
-/// session while waiting) is never reported: the library resolves it.
+/// Why an operation failed for good. A lost connection, a lost reply or an expired session while waiting is never
+/// reported: the library resolves it or waits for its end.
 enum class ErrorCode {
   connection_closed = 1,  ///< the Connection was closed, by the program or because it gave up
   cancelled,              ///< the pending acquire was cancelled
@@ -21,14 +21,24 @@ enum class ErrorCode {
   unsupported,            ///< neither the server nor the installed C client can do it
   rejected,               ///< any other final refusal by the server
   too_large,              ///< a request larger than the server accepts (jute.maxbuffer)
+  timed_out,              ///< the time that the caller gave was over
+  busy,                   ///< a try found the lock in use
+  not_connected,          ///< there was no connection to the servers
+  too_few_permits,        ///< an acquire of a Semaphore waits for more permits than set_permits() has left
 };
 
 const std::error_category& error_category() noexcept;
 std::error_code make_error_code(ErrorCode code) noexcept;
 
 /// Base of all errors that zkrecipes throws at run time. what() says what happened and what to do; code() is for
-/// programs. Bad arguments throw std::invalid_argument instead, wrong use (such as a blocking call on the callback
-/// thread) std::logic_error.
+/// programs. Bad arguments throw std::invalid_argument instead. Wrong use, such as a blocking call on the callback
+/// thread, throws std::logic_error. A time-out is no error where the call returns an AcquireResult.
+///
+///     try {
+///       hold.release();
+///     } catch (const zkrecipes::Error& error) {
+///       if (error.code() == zkrecipes::ErrorCode::session_lost) undo();
+///     }
 class Error : public std::system_error {
  public:
   Error(ErrorCode code, const std::string& message);

@@ -1,74 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "zkrecipes/connection.h"
-#include "zkrecipes/deadline.h"
-#include "zkrecipes/hold.h"
+#include "zkrecipes/exclusive_lock.h"
 #include "zkrecipes/lock_options.h"
-#include "zkrecipes/pending_hold.h"
 
 namespace zkrecipes {
 
-namespace recipes {
-class LockCore;
-}
-
-/// A mutex between processes that serves in order of arrival, threads of one process included.
+/// A mutex between processes that serves contenders in order of arrival, threads of one process included.
 ///
-/// Each contender makes an ephemeral sequential node under `path` and watches the one ahead of it only, so a release
-/// wakes one waiter, not all. Compatible with Curator's InterProcessMutex on the same path. Not recursive: a thread
-/// that locks twice waits for itself. Thread-safe; may outlive its Connection.
-class FairMutex {
+/// Each contender makes an ephemeral sequential node under `path` and watches only the one ahead of it, so a release
+/// wakes one waiter, not all. Costs one round trip when the lock is free. Compatible with Curator's InterProcessMutex
+/// on the same path.
+///
+/// Thread-safety, lifetime, blocking and errors: see ExclusiveLock.
+///
+///     zkrecipes::Connection connection("zk1:2181,zk2:2181,zk3:2181");
+///     zkrecipes::FairMutex mutex(connection, "/locks/report");
+///     zkrecipes::Hold hold = mutex.acquire();  // released by the destructor of hold
+///     if (hold.is_valid()) write_report(hold.token());
+class FairMutex : public ExclusiveLock {
  public:
   /// Does no I/O. Throws std::invalid_argument if the path is no absolute node path.
-  FairMutex(Connection& connection, std::string path, LockOptions options = {});
-  ~FairMutex();
-  FairMutex(const FairMutex&) = delete;
-  FairMutex& operator=(const FairMutex&) = delete;
-
-  // Each call is a contender of its own. Waiting goes on through outages; after a lost session it starts again at the
-  // back. Throws ConnectionClosed, NotAuthorized or Error when the server refuses for good.
-  //
-  // A try never waits for another holder, nor for a connection: it is empty at once when the connection is not up, and
-  // within a moment when the connection is lost meanwhile. A server that is silent is waited for until the connection
-  // is given up. A timed call whose time is over, or whose timeout is zero or negative, is a try.
-  [[nodiscard]] Hold acquire();
-  [[nodiscard]] std::optional<Hold> try_acquire();
-  [[nodiscard]] std::optional<Hold> try_acquire_until(Clock::time_point deadline);
-  template <class Rep, class Period>
-  [[nodiscard]] std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& timeout) {
-    return try_acquire_until(deadline_after(timeout));
-  }
-  [[nodiscard]] PendingHold acquire_async();
-
-  // Lockable and TimedLockable, for std::unique_lock, std::lock_guard and std::scoped_lock. The hold is kept in this
-  // object. unlock(), by the thread that locked, hands the removal over and returns; without a lock() it logs an error
-  // and does nothing. Use acquire() to hand holds from thread to thread.
-  void lock();
-  bool try_lock();
-  template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& timeout) {
-    return lock_until(deadline_after(timeout));
-  }
-  template <class AnyClock, class Duration>
-  bool try_lock_until(const std::chrono::time_point<AnyClock, Duration>& deadline) {
-    return lock_until(to_deadline(deadline));
-  }
-  void unlock() noexcept;
-
-  // About the current lock() of this object: this thread's, else the newest. Without one: false, and Error(not_held).
-  bool is_held() const noexcept;  ///< and valid
-  FencingToken fencing_token() const;
-  [[nodiscard]] Subscription on_lost(std::function<void()> callback);
-
- private:
-  bool lock_until(Clock::time_point deadline);
-  std::unique_ptr<recipes::LockCore> core_;
+  FairMutex(Connection& connection, const std::string& path, const LockOptions& options = {});
 };
 
 }  // namespace zkrecipes

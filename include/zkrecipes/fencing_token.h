@@ -10,8 +10,11 @@
 
 namespace zkrecipes {
 
-/// Tells a later hold of a lock from an earlier one. Hand it to the resource that the lock guards and let that refuse
-/// smaller ones (FencingGate): then a holder that was paused beyond its session can do no harm.
+/// A number that grows from hold to hold of a lock. Send it with each write to the resource that the lock guards, and
+/// let the resource refuse smaller tokens (FencingGate): then a holder that was paused for longer than its session can
+/// do no harm. A value: copy, compare and print it freely.
+///
+///     store.write(data, hold.token());
 ///
 /// `zxid` is the czxid of the hold's node: 64 bits, given by consensus, growing from hold to hold of any lock of the
 /// ensemble. `version` counts the holds of one lock, for stores that keep 32 bits; 0 without
@@ -20,7 +23,7 @@ struct FencingToken {
   std::int64_t zxid = 0;
   std::int32_t version = 0;
 
-  /// "zxid" or "zxid.version", in decimal. parse() takes exactly what to_string() gives.
+  /// "zxid" or "zxid.version", in decimal. parse() accepts exactly the texts that to_string() returns.
   std::string to_string() const;
   static std::optional<FencingToken> parse(const std::string& text);
 };

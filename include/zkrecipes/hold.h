@@ -7,60 +7,87 @@
 #include <string>
 
 #include "zkrecipes/connection.h"
+#include "zkrecipes/deadline.h"
 #include "zkrecipes/fencing_token.h"
 
 namespace zkrecipes {
 
-namespace recipes {
+namespace detail {
 class HeldNode;
-}
+class HoldAccess;
+}  // namespace detail
 
 /// What a hold cost to get.
 struct AcquisitionCost {
   std::chrono::nanoseconds waited{};
-  int queue_position = 0;  ///< how many stood ahead on joining
-  int wakeups = 0;         ///< watch events that came while waiting
-  int requests = 0;        ///< sent for it, retries after faults not counted
+  int queue_position = 0;  ///< contenders ahead on joining
+  int wakeups = 0;         ///< watch events received while waiting
+  int requests = 0;        ///< sent to get it; retries after faults and removals are not counted
 };
 
-/// What you have when you hold a lock, and what tells you when it is gone. Move-only; the destructor releases without
-/// waiting. Its members may be used from several threads at once, moves and the destructor excepted.
+/// Proof that its owner holds a lock, and the place to ask whether that is still true. Move-only; an empty Hold, and
+/// one that was moved from, holds nothing.
 ///
-/// A hold is valid from the grant until it is released, until valid_until() passes without news from the server, until
-/// the session is over or until somebody deletes its node. It never becomes valid again.
+/// Validity: a hold is valid from the grant until it is released, until valid_until() passes without news from the
+/// server, until the session is over or until somebody deletes its node. It never becomes valid again.
+///
+/// Thread-safety: the const members and the releases may be called from several threads at once. Moving, assigning and
+/// destroying need the hold for themselves.
+///
+/// Lifetime: may outlive the lock object and the Connection that it came from. The destructor releases; it sends the
+/// removal of the node and does not wait for the answer.
+///
+/// Blocking and errors: only release(), release_for() and release_until() block. Only these and on_lost() throw.
+///
+///     zkrecipes::Hold hold = mutex.acquire();
+///     const auto lost = hold.on_lost([&] { stop_working(); });
+///     while (hold.is_valid() && work_to_do())
+///       write_piece(hold.token());  // the resource refuses smaller tokens, see FencingGate
 class Hold {
  public:
   Hold() noexcept;
-  explicit Hold(std::shared_ptr<recipes::HeldNode> node) noexcept;  ///< for the recipes
   ~Hold();
   Hold(Hold&&) noexcept;
   Hold& operator=(Hold&&) noexcept;  ///< releases what it held
 
-  /// Not empty, not released. Says nothing about validity.
+  /// True unless empty or released. Says nothing about validity.
   explicit operator bool() const noexcept;
 
   bool is_valid() const noexcept;
-  /// Until when nobody else can have the lock, on this machine's clock. Moves on while the server answers. Not later
-  /// than the loss of a lost hold, nor than the release of a released one.
+  /// The time, on this machine's clock, until which no other contender can have the lock. Moves on while the server
+  /// answers. Not later than the loss of a lost hold, nor than the release of a released one.
   Clock::time_point valid_until() const noexcept;
   /// Fixed for the life of the hold, also after it is lost.
   FencingToken token() const noexcept;
-  const std::string& node() const noexcept;
+  const std::string& node() const noexcept;  ///< the first one, if there are several: see Semaphore
   AcquisitionCost cost() const noexcept;
 
-  /// Called at most once, on a thread of the connection, as soon as validity is over; not on release, and not delayed
-  /// by an on_ready() that takes long. A subscription to a hold that is already lost is called, too, also after the
-  /// connection is closed, and never inside this call. A lost hold is also logged, as a warning with node, token and
-  /// reason.
+  /// Called at most once, on a thread of the connection or by its executor, as soon as validity is over; not on
+  /// release, and not delayed by callbacks of other kinds that take long. A subscription to a hold that is already lost
+  /// is called, too, also after the connection is closed, and never inside this call. A lost hold is also logged, as a
+  /// warning with node, token and reason.
   [[nodiscard]] Subscription on_lost(std::function<void()> callback) const;
 
-  /// Waits until the server has confirmed. Throws Error(session_lost) if the hold was lost before that,
-  /// ConnectionClosed if the connection was. Does nothing on an empty or released hold.
+  /// Waits until the server has confirmed the removal of the node. Throws Error(session_lost) if the hold was lost
+  /// before that, ConnectionClosed if the connection was closed. Does nothing on an empty or released hold.
   void release();
+  /// The same, but returns false when the server has not confirmed it in time. The hold is released all the same, and
+  /// the removal of the node goes on until the node is gone. A second call does not wait for that: the hold is
+  /// released.
+  template <class Rep, class Period>
+  bool release_for(const std::chrono::duration<Rep, Period>& timeout) {
+    return release_by(deadline_after(timeout));
+  }
+  template <class AnyClock, class Duration>
+  bool release_until(const std::chrono::time_point<AnyClock, Duration>& deadline) {
+    return release_by(to_deadline(deadline));
+  }
 
  private:
-  friend class ReadWriteLock;
-  std::shared_ptr<recipes::HeldNode> node_;
+  friend class detail::HoldAccess;
+  explicit Hold(std::shared_ptr<detail::HeldNode> node) noexcept;
+  bool release_by(Clock::time_point deadline);
+  std::shared_ptr<detail::HeldNode> node_;
 };
 
 }  // namespace zkrecipes

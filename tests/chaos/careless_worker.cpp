@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     ConnectionOptions options;
     options.servers = argv[1];
     options.session_timeout = std::chrono::milliseconds(std::stoi(argv[2]));
-    const testing::CounterClient counter(std::stoi(argv[3]));
+    const zkrecipes::testing::CounterClient counter(std::stoi(argv[3]));
     const std::string name = argv[4];
     Connection connection(options);
     FairMutex mutex(connection, "/counter");

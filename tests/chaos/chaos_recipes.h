@@ -9,7 +9,7 @@
 
 namespace zkrecipes::testing {
 
-// What the driver of a chaos run and its client processes agree on.
+// Shared by the driver of a chaos run and its client processes.
 
 inline constexpr int kChaosPermits = 2;
 inline constexpr int kChaosConnections = 2;  // of a process

@@ -9,10 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "testkit/command_line.h"
+#include "testkit/temporary_folder.h"
 #include "tests/chaos/chaos_recipes.h"
 #include "tests/chaos/chaos_world.h"
 #include "tests/chaos/fault_schedule.h"
-#include "tests/interop/fleet.h"
 #include "tests/support/test_server.h"
 
 namespace {
@@ -82,7 +83,7 @@ void rage(ChaosWorld& world, const RunOptions& options) {
 }
 
 int run(const RunOptions& options) {
-  const ScratchDirectory scratch;
+  const testkit::TemporaryFolder scratch;
   const auto start = SteadyClock::now();
   ChaosWorld world(options.world, scratch.file(""));
   std::cout << "chaos: " << options.world.processes << " processes x " << kChaosConnections << " connections x "
@@ -133,7 +134,6 @@ int main(int argc, char** argv) {
   std::string faults = "all";
   po::options_description description("chaos_run: clients of all recipes under faults; is every promise kept?");
   auto add = description.add_options();
-  add("help", "this text");
   add("minutes", po::value(&options.minutes)->default_value(1), "how long faults go on");
   add("seed", po::value(&options.world.seed)->default_value(1), "gives the schedule of faults");
   add("recipe", po::value(&recipes)->default_value("all"), "fair,simple,recursive,read_write,semaphore,patient");
@@ -145,13 +145,7 @@ int main(int argc, char** argv) {
   add("must-be-caught", po::bool_switch(&options.must_be_caught), "succeed only if the run is refused");
   add("plan", po::bool_switch(&options.plan_only), "print the first faults of the seed and end");
   try {
-    po::variables_map values;
-    po::store(po::parse_command_line(argc, argv, description), values);
-    po::notify(values);
-    if (values.count("help") != 0) {
-      std::cout << description;
-      return 0;
-    }
+    if (!testkit::parse_command_line(argc, argv, description)) return 0;
     if (options.minutes <= 0 || options.world.processes < 1) throw po::error("numbers must be above 0");
     for (const std::string& name : split_list(recipes)) {
       bool known = name == "all";

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client process of the chaos run: several connections, several threads each, all recipes, until it is told to stop.
+// A client process of the chaos run: several connections, several threads each, all recipes, until it receives "stop".
 // Writes what happened to it into one history per recipe.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -22,9 +23,9 @@
 namespace {
 
 using namespace zkrecipes;
-using testing::history_time;
-using testing::HistoryWriter;
-using Kind = testing::HistoryEvent::Kind;
+using zkrecipes::testing::history_time;
+using zkrecipes::testing::HistoryWriter;
+using Kind = zkrecipes::testing::HistoryEvent::Kind;
 using std::chrono::milliseconds;
 
 /// The locks of one connection.
@@ -34,7 +35,7 @@ struct Locks {
         simple(connection, "/chaos/simple"),
         recursive(connection, "/chaos/recursive"),
         read_write(connection, "/chaos/read_write"),
-        semaphore(connection, "/chaos/semaphore", testing::kChaosPermits) {}
+        semaphore(connection, "/chaos/semaphore", zkrecipes::testing::kChaosPermits) {}
   FairMutex fair;
   SimpleLock simple;
   RecursiveFairMutex recursive;
@@ -50,7 +51,7 @@ class Contender {
       : locks_(locks), recipes_(recipes), random_(seed) {
     for (const std::string& recipe : recipes)
       histories_[recipe] =
-          std::make_unique<HistoryWriter>(testing::chaos_history_file(directory, recipe, process), name);
+          std::make_unique<HistoryWriter>(zkrecipes::testing::chaos_history_file(directory, recipe, process), name);
   }
 
   void run(const std::atomic<bool>& stopping) {
@@ -73,19 +74,20 @@ class Contender {
   }
 
   template <class Once, class Until, class Async>
-  std::optional<Hold> acquire(Once once, Until until, Async async) {
+  AcquireResult acquire(Once once, Until until, Async async) {
     if (chance(10)) return once();
     if (chance(15)) {
       PendingHold pending = async();
       const auto deadline = Clock::now() + milliseconds(random_() % 50);
-      while (!pending.ready() && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds(1));
-      if (!pending.ready()) return std::nullopt;  // leaves the queue
-      return pending.get();
+      if (!pending.wait_until(deadline)) return {};  // leaves the queue
+      std::promise<AcquireResult> result;
+      pending.on_ready([&result](AcquireResult taken) { result.set_value(std::move(taken)); });
+      return result.get_future().get();
     }
     return until(Clock::now() + milliseconds(chance(15) ? 1 + random_() % 40 : 3'000));
   }
 
-  std::optional<Hold> acquire(const std::string& recipe) {
+  AcquireResult acquire(const std::string& recipe) {
     if (recipe == "read_write") {
       ReadWriteLock& lock = locks_.read_write;
       if (mode_ == LockMode::read)
@@ -115,7 +117,7 @@ class Contender {
     if (recipe == "read_write") mode_ = chance(60) ? LockMode::read : LockMode::write;
     if (recipe == "semaphore") mode_ = LockMode::permit;
     write(Kind::invoke, history_time());
-    std::optional<Hold> hold = acquire(recipe);
+    AcquireResult hold = acquire(recipe);
     const std::int64_t granted = history_time();
     if (!hold || !hold->is_valid()) return write(Kind::fail, granted);
     const std::int64_t token = hold->token().zxid;
@@ -189,7 +191,7 @@ class Keeper {
   Keeper(Connection& connection, const std::string& directory, const std::string& process, const std::string& name,
          milliseconds session_timeout, unsigned seed)
       : lock_(connection, "/chaos/patient"),
-        history_(testing::chaos_history_file(directory, "patient", process), name),
+        history_(zkrecipes::testing::chaos_history_file(directory, "patient", process), name),
         session_timeout_(session_timeout),
         random_(seed) {}
 
@@ -197,7 +199,7 @@ class Keeper {
     while (!stopping) {
       ++operation_;
       write(Kind::invoke, history_time());
-      const std::optional<Hold> hold = lock_.try_acquire_for(session_timeout_ * 2);
+      const AcquireResult hold = lock_.try_acquire_for(session_timeout_ * 2);
       const std::int64_t granted = history_time();
       if (!hold || !hold->is_valid()) {
         write(Kind::fail, history_time());
@@ -216,7 +218,7 @@ class Keeper {
     history_.append(operation_, kind, LockMode::exclusive, time, token);
   }
 
-  /// What counts is what the user sees: the hold is good up to the last time at which is_valid() said so. The time is
+  /// A hold counts as the user sees it: valid up to the last time at which is_valid() was true. The time is
   /// taken first, so a pause between the two cannot make the hold look longer than it was.
   void keep(const Hold& hold, std::int64_t granted, std::int64_t token, Clock::time_point end,
             const std::atomic<bool>& stopping) {
@@ -249,7 +251,7 @@ int run(char** argv) {
   const std::string process = argv[3];
   const int timeout = std::stoi(argv[4]);
   const auto seed = static_cast<unsigned>(std::stoul(argv[5]));
-  std::vector<std::string> recipes = testing::split_list(argv[6]);
+  std::vector<std::string> recipes = zkrecipes::testing::split_list(argv[6]);
   const auto patient = std::find(recipes.begin(), recipes.end(), "patient");
   const bool keeps = patient != recipes.end();
   if (keeps) recipes.erase(patient);
@@ -260,21 +262,21 @@ int run(char** argv) {
   options.identity = process;
   options.retry.max_delay = milliseconds(500);
   std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < testing::kChaosConnections; ++i) clients.push_back(std::make_unique<Client>(options));
+  for (int i = 0; i < zkrecipes::testing::kChaosConnections; ++i) clients.push_back(std::make_unique<Client>(options));
   Connection of_keeper(options);
 
   std::atomic<bool> stopping{false};
   std::vector<std::thread> threads;
-  for (int i = 0; i < testing::kChaosThreadsOfProcess; ++i) {
-    const std::string name = testing::chaos_thread_name(process, i);
+  for (int i = 0; i < zkrecipes::testing::kChaosThreadsOfProcess; ++i) {
+    const std::string name = zkrecipes::testing::chaos_thread_name(process, i);
     const unsigned seed_of_thread = seed + static_cast<unsigned>(i);
-    if (i == testing::kChaosThreadsOfProcess - 1) {
+    if (i == zkrecipes::testing::kChaosThreadsOfProcess - 1) {
       if (keeps)
         threads.emplace_back([&, name, seed_of_thread] {
           Keeper(of_keeper, directory, process, name, options.session_timeout, seed_of_thread).run(stopping);
         });
     } else if (!recipes.empty()) {
-      Locks& locks = clients[static_cast<std::size_t>(i % testing::kChaosConnections)]->locks;
+      Locks& locks = clients[static_cast<std::size_t>(i % zkrecipes::testing::kChaosConnections)]->locks;
       threads.emplace_back([&, name, seed_of_thread] {
         Contender(locks, directory, process, name, recipes, seed_of_thread).run(stopping);
       });

@@ -23,8 +23,8 @@ void let_it_last(milliseconds time) {
 
 constexpr int kSmallestTimeoutAt = 2;  // the member with the smallest maximal session timeout
 
-/// A server that hears nothing from the others goes on for twice as long as a session lasts, so what it says meanwhile
-/// is worth nothing.
+/// A server that receives nothing from the others continues to serve for twice as long as a session lasts, so its
+/// answers prove nothing meanwhile.
 ServerOptions server_options(milliseconds session_timeout) {
   ServerOptions options;
   options.controlled_links = true;
@@ -60,7 +60,7 @@ void ChaosWorld::start(Client& client) {
   std::string recipes;
   for (const std::string& recipe : options_.recipes) recipes += (recipes.empty() ? "" : ",") + recipe;
   const unsigned seed = options_.seed * 1'000 + static_cast<unsigned>(started_) * 10;
-  client.process = std::make_unique<ChildProcess>(
+  client.process = std::make_unique<WorkerProcess>(
       std::vector<std::string>{options_.worker, servers, directory_, client.name,
                                std::to_string(options_.session_timeout.count()), std::to_string(seed), recipes});
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/chaos/fault_schedule.h"
-#include "tests/interop/child_process.h"
+#include "tests/interop/worker_process.h"
 #include "tests/support/fault_proxy.h"
 #include "tests/support/history.h"
 #include "tests/support/test_server.h"
@@ -48,7 +48,7 @@ class ChaosWorld {
   struct Client {
     std::string name;
     std::vector<std::unique_ptr<FaultProxy>> proxies;
-    std::unique_ptr<ChildProcess> process;
+    std::unique_ptr<WorkerProcess> process;
   };
 
   void start(Client& client);

@@ -60,8 +60,8 @@ class Counter {
     in >> number;
     store(number);
     ++accepted_;
-    history_.append(accepted_, testing::HistoryEvent::Kind::write, LockMode::exclusive, testing::history_time(),
-                    token->zxid);
+    history_.append(accepted_, zkrecipes::testing::HistoryEvent::Kind::write, LockMode::exclusive,
+                    zkrecipes::testing::history_time(), token->zxid);
     if (reader_ == name) reader_.clear();
     return "ok";
   }
@@ -76,7 +76,7 @@ class Counter {
 
   const std::string file_;
   const bool gated_;
-  const testing::HistoryWriter history_;
+  const zkrecipes::testing::HistoryWriter history_;
   std::mutex mutex_;
   // guarded by mutex_, the file too
   FencingGate gate_;

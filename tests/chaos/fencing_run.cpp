@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
+#include "testkit/temporary_folder.h"
 #include "tests/chaos/counter_client.h"
-#include "tests/interop/child_process.h"
-#include "tests/interop/fleet.h"
+#include "tests/interop/worker_process.h"
 #include "tests/support/history_checker.h"
 #include "tests/support/test_server.h"
 
@@ -46,21 +46,21 @@ std::string await_reader(const CounterClient& counter) {
 }
 
 Outcome experiment(const std::string& servers, bool gated) {
-  const ScratchDirectory scratch;
-  ChildProcess server(
+  const testkit::TemporaryFolder scratch;
+  WorkerProcess server(
       {ZKRECIPES_COUNTER_SERVER, scratch.file("counter"), gated ? "gated" : "open", scratch.file("history")});
   const int port = std::stoi(server.expect("listening ").substr(10));
   const CounterClient counter(port);
-  std::map<std::string, std::unique_ptr<ChildProcess>> workers;
+  std::map<std::string, std::unique_ptr<WorkerProcess>> workers;
   for (int i = 1; i <= kWorkers; ++i) {
     const std::string name = "worker" + std::to_string(i);
-    workers[name] = std::make_unique<ChildProcess>(std::vector<std::string>{
+    workers[name] = std::make_unique<WorkerProcess>(std::vector<std::string>{
         ZKRECIPES_CARELESS_WORKER, servers, std::to_string(kSession.count()), std::to_string(port), name});
   }
   for (auto& [name, worker] : workers) worker->expect("ready");
 
   for (int i = 0; i < kPauses; ++i) {
-    ChildProcess& holder = *workers.at(await_reader(counter));
+    WorkerProcess& holder = *workers.at(await_reader(counter));
     holder.pause();
     std::this_thread::sleep_for(kSession * 2);
     holder.resume();

@@ -28,7 +28,7 @@ class FaultyEnsembleTest : public EnsembleTest {
   /// Session timeouts to try, in ticks; three is the smallest that makes sense.
   const std::vector<int>& lengths() const { return lengths_; }
 
-  /// `sync_limit`: for how many ticks a member that is cut off silently goes on serving reads, or leading.
+  /// `sync_limit`: for how many ticks a member that is cut off silently continues to serve reads, or to lead.
   TestEnsemble& start(int sync_limit, bool process_per_member = false) {
     ServerOptions options;
     options.tick_time = tick_;

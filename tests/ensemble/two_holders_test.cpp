@@ -23,6 +23,7 @@ class TwoHolders : public FaultyEnsembleTest {
     std::unique_ptr<FairMutex> holders_lock;
     std::unique_ptr<FairMutex> waiters_lock;
     Hold hold;
+    Hold next;  // set before `granted`
     PendingHold waiting;
     std::atomic<Clock::time_point> granted{Clock::time_point::min()};
     std::atomic<bool> both_valid{false};
@@ -41,8 +42,9 @@ class TwoHolders : public FaultyEnsembleTest {
       Connection& waiter = connect(options_for(others(member), timeout));
       pair.waiters_lock = std::make_unique<FairMutex>(waiter, path);
       pair.waiting = pair.waiters_lock->acquire_async();
-      pair.waiting.on_ready([&pair] {
+      pair.waiting.on_ready([&pair](AcquireResult result) {
         pair.both_valid = pair.hold.is_valid();
+        pair.next = std::move(result).value();
         pair.granted = Clock::now();
       });
       ASSERT_TRUE(wait_for([&] { return contenders(waiter, path).size() == 2; }));
@@ -58,7 +60,7 @@ class TwoHolders : public FaultyEnsembleTest {
       both_valid += pair->both_valid ? 1 : 0;
       least = std::min(least, pair->granted.load() - pair->hold.valid_until());
       EXPECT_FALSE(pair->hold.is_valid());
-      const Hold next = pair->waiting.get();
+      const Hold& next = pair->next;
       EXPECT_GT(next.token(), pair->hold.token());
       EXPECT_TRUE(next.is_valid());
     }

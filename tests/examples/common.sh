@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Shared by the tests of the examples. LAUNCHER: what to put in front of each program, from the build.
+# Shared by the tests of the examples and of the comparison. LAUNCHER: what to put in front of each program, from the build.
 
 read -r -a launcher <<<"${LAUNCHER:-}"
 work="$(mktemp -d)"

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "testkit/command_line.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/test_server.h"
 
@@ -92,7 +93,7 @@ bool fuzz(const FuzzTarget& target, std::uint32_t seed, std::chrono::millisecond
   return true;
 }
 
-/// Whatever line it is sent, the control answers with one line and works on.
+/// The control answers every line with one line and continues to work.
 bool fuzz_control(std::uint32_t seed, std::chrono::milliseconds time) {
   if (external_servers()) return true;
   Mutator mutator(seed);
@@ -128,19 +129,12 @@ bool fuzz_control(std::uint32_t seed, std::chrono::milliseconds time) {
 int main(int argc, char** argv) {
   double seconds = 1;
   std::uint32_t seed = 1;
-  po::options_description description("fuzz_driver: random inputs for whatever parses what comes from outside");
+  po::options_description description("fuzz_driver: random inputs for all parsers of input from outside");
   auto add = description.add_options();
-  add("help", "this text");
   add("seconds", po::value(&seconds)->default_value(1), "for each target");
   add("seed", po::value(&seed)->default_value(1), "the same seed, the same inputs");
   try {
-    po::variables_map values;
-    po::store(po::parse_command_line(argc, argv, description), values);
-    po::notify(values);
-    if (values.count("help") != 0) {
-      std::cout << description;
-      return 0;
-    }
+    if (!testkit::parse_command_line(argc, argv, description)) return 0;
   } catch (const po::error& error) {
     std::cerr << "fuzz_driver: " << error.what() << " (see --help)\n";
     return 2;

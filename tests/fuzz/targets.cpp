@@ -7,6 +7,7 @@
 
 #include "connection/node_path.h"
 #include "connection/server_list.h"
+#include "recipes/node_data.h"
 #include "recipes/node_name.h"
 #include "recipes/queue_rule.h"
 #include "tests/support/history.h"
@@ -29,28 +30,28 @@ std::vector<std::string> lines_of(const std::string& input) {
   return lines;
 }
 
-/// One child per line. Whatever the names: the queue is in order, exactly its first can hold as a lock, and whoever
-/// waits watches somebody ahead.
+/// One child per line. For all names: the queue is in order, exactly its first node can hold as a lock, and every
+/// waiter watches a node ahead of it.
 void node_names(const std::string& input) {
   std::vector<std::string> children = lines_of(input);
   for (std::string& child : children) child.resize(std::strlen(child.c_str()));  // as the C client hands names over
-  const connection::NameList listing = children;
-  const auto queue = recipes::in_queue_order(listing);
+  const detail::NameList listing = children;
+  const auto queue = detail::in_queue_order(listing);
   promise(queue.size() <= children.size(), "more contenders than children");
   for (std::size_t i = 1; i < queue.size(); ++i)
     promise(queue[i - 1].sequence <= queue[i].sequence, "the queue is out of order");
   int holders = 0;
   for (const auto& node : queue) {
     const std::string mine(node.name);
-    const auto verdict = recipes::judge(listing, mine, recipes::NodeKind::lock, "");
-    using Kind = recipes::Verdict::Kind;
+    const auto verdict = detail::judge(listing, mine, detail::NodeKind::lock, "");
+    using Kind = detail::Verdict::Kind;
     promise(verdict.kind != Kind::gone, "a child of the listing is gone");
     if (verdict.kind == Kind::holds) ++holders;
     if (verdict.kind == Kind::waits) {
       promise(verdict.ahead > 0 && !verdict.watch.empty(), "waits for nobody");
       promise(verdict.watch != mine, "waits for itself");
     }
-    (void)recipes::judge(listing, mine, recipes::NodeKind::read, mine.substr(0, 8));
+    (void)detail::judge(listing, mine, detail::NodeKind::read, mine.substr(0, 8));
   }
   bool twice = false;  // no server lists a name twice
   for (std::size_t i = 0; i < children.size(); ++i)
@@ -65,26 +66,42 @@ void fencing_tokens(const std::string& input) {
   promise(FencingToken::parse(token->to_string()) == token, "a token that does not survive printing");
 }
 
+/// The data of a node as a peer may write them; and as identity and note of ours, parted by the first line break.
+void node_data(const std::string& input) {
+  (void)detail::note_in(input);
+  promise(detail::asks_to_revoke(detail::revoke_request_for(input)), "a request that is not understood");
+  promise(detail::token_in(detail::revoke_request_for(input)) == detail::token_in(input), "a token lost by a request");
+  const std::size_t end = input.find('\n');
+  const std::string identity = input.substr(0, end);
+  const std::string note = end == std::string::npos ? std::string() : input.substr(end + 1);
+  if (detail::asks_to_revoke(identity)) return;  // refused as an identity
+  const std::string data = detail::data_for_people(identity, note);
+  promise(detail::identity_in(data) == identity, "an identity that is not read as it was written");
+  promise(detail::note_in(data) == note, "a note that is not read as it was written");
+  promise(!detail::token_in(data), "a note that is taken for a token");
+  promise(detail::revoke_request_for(data) == "__REVOKE__", "a note that is taken for a line for programs");
+}
+
 void server_lists(const std::string& input) {
   try {
-    const auto list = connection::parse_server_list(input);
+    const auto list = detail::parse_server_list(input);
     promise(!list.hosts.empty(), "an empty list of servers was accepted");
     for (const auto& host : list.hosts) promise(!host.host.empty() && host.port != 0, "a host without name or port");
-    if (!list.chroot.empty()) connection::check_node_path(list.chroot);
+    if (!list.chroot.empty()) detail::check_node_path(list.chroot);
   } catch (const std::invalid_argument&) {
   }
 }
 
 void node_paths(const std::string& input) {
   try {
-    connection::check_node_path(input);
+    detail::check_node_path(input);
   } catch (const std::invalid_argument&) {
     return;
   }
   promise(!input.empty() && input.front() == '/', "a relative path was accepted");
   if (input == "/") return;
-  promise(connection::join(connection::parent_of(input), connection::name_of(input)) == input, "parts do not add up");
-  promise(connection::with_ancestors(input).back() == input, "a path is not among its own ancestors");
+  promise(detail::join(detail::parent_of(input), detail::name_of(input)) == input, "parts do not add up");
+  promise(detail::with_ancestors(input).back() == input, "a path is not among its own ancestors");
 }
 
 /// First byte: sizes of the pieces. The same bytes in whole and in pieces give the same frames.
@@ -151,6 +168,10 @@ const std::vector<FuzzTarget>& fuzz_targets() {
         "_c_5b1a8f9e-0000-4000-8000-000000000001-__READ__0000000003\n_c_x-__WRIT__0000000003\nx-12-0000000001",
         "0123456789abcdef0123456789abcdef__lock__0000000009\n_c_a-lock--2147483648\nlock-", "_c_-lease-0000000000"}},
       {"fencing_tokens", fencing_tokens, {"0", "4294967297", "9223372036854775807.2147483647", "-1.-1", "12."}},
+      {"node_data",
+       node_data,
+       {"host:1\nnightly backup", "host:1\ntwo\nlines\\n", "host:1\ntoken=7", "x\nnote=x\ntoken=1",
+        "__REVOKE__\ntoken=1", "host:1\n6ba7b810-9dad-11d1-80b4-00c04fd430c8"}},
       {"server_lists",
        server_lists,
        {"127.0.0.1:2181,[::1]:2182/chroot/path", "zk1,zk2:65535", "host:0", "[fe80::1%eth0]:1", ":2181,,/"}},

@@ -6,7 +6,7 @@
 
 namespace zkrecipes::testing {
 
-/// Something that takes apart what comes from outside. `run` throws std::logic_error when it breaks a promise on this
+/// A parser of input from outside. `run` throws std::logic_error when it breaks a promise on this
 /// input; a crash or a hang is a finding as well.
 struct FuzzTarget {
   const char* name;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -19,9 +20,9 @@
 namespace {
 
 using namespace zkrecipes;
-using testing::history_time;
-using testing::HistoryWriter;
-using Kind = testing::HistoryEvent::Kind;
+using zkrecipes::testing::history_time;
+using zkrecipes::testing::HistoryWriter;
+using Kind = zkrecipes::testing::HistoryEvent::Kind;
 
 void say(const std::string& line) {
   static std::mutex mutex;
@@ -52,9 +53,10 @@ class AnyLock {
     if (semaphore_) return semaphore_->acquire_async();
     return mode_ == LockMode::read ? read_write_->acquire_read_async() : read_write_->acquire_write_async();
   }
-  std::optional<Hold> try_acquire_for(std::chrono::milliseconds timeout) {
+  /// `permits` is for a semaphore.
+  AcquireResult try_acquire_for(int permits, std::chrono::milliseconds timeout) {
     if (mutex_) return mutex_->try_acquire_for(timeout);
-    if (semaphore_) return semaphore_->try_acquire_for(timeout);
+    if (semaphore_) return semaphore_->try_acquire_for(permits, timeout);
     return mode_ == LockMode::read ? read_write_->try_acquire_read_for(timeout)
                                    : read_write_->try_acquire_write_for(timeout);
   }
@@ -106,9 +108,12 @@ class Worker {
     } else if (verb == "loop") {
       std::string path;
       int permits = 1;
-      in >> path >> permits;
+      int most = 1;
+      in >> path >> permits >> most;
       looping_ = true;
-      looper_ = std::thread([this, mode = mode_of(first), path, permits] { loop(mode, path, std::max(permits, 1)); });
+      looper_ = std::thread([this, mode = mode_of(first), path, permits, most] {
+        loop(mode, path, std::max(permits, 1), std::max(most, 1));
+      });
     } else if (verb == "stop") {
       say("stopped " + std::to_string(stop()));
     } else {
@@ -132,9 +137,9 @@ class Worker {
     one->lock = std::make_unique<AnyLock>(connection_, mode, path, permits, lock_options);
     one->pending = one->lock->acquire_async();
     acquired_[id] = one;
-    one->pending.on_ready([one, id] {
+    one->pending.on_ready([one, id](AcquireResult result) {
       try {
-        one->hold = one->pending.get();
+        one->hold = std::move(result).value();
         say("granted " + id + " " + one->hold.token().to_string() + " " + one->hold.node());
       } catch (const Error& error) {
         say("ended " + id + " " + error.what());
@@ -142,26 +147,32 @@ class Worker {
     });
   }
 
-  void loop(LockMode mode, const std::string& path, int permits) {
+  void loop(LockMode mode, const std::string& path, int permits, int most) {
     AnyLock lock(connection_, mode, path, permits, {});
     std::mt19937 random(std::random_device{}());
     while (looping_) {
-      const std::int64_t operation = ++operations_;
-      history_.append(operation, Kind::invoke, mode, history_time());
-      std::optional<Hold> hold = lock.try_acquire_for(std::chrono::seconds(20));
+      const int wanted = 1 + static_cast<int>(random() % static_cast<unsigned>(most));
+      // Each of the permits is an operation of its own in the history.
+      const std::int64_t before = operations_;
+      operations_ += wanted;
+      const auto append = [&](Kind kind, std::int64_t time, std::optional<std::int64_t> token = {}) {
+        for (int i = 1; i <= wanted; ++i) history_.append(before + i, kind, mode, time, token);
+      };
+      append(Kind::invoke, history_time());
+      AcquireResult hold = lock.try_acquire_for(wanted, std::chrono::seconds(20));
       const std::int64_t granted = history_time();
       if (!hold || !hold->is_valid()) {
-        history_.append(operation, Kind::fail, mode, granted);
+        append(Kind::fail, granted);
         continue;
       }
       const std::int64_t token = hold->token().zxid;
-      history_.append(operation, Kind::ok, mode, granted, token);
+      append(Kind::ok, granted, token);
       std::this_thread::sleep_for(std::chrono::milliseconds(random() % 4));
       const std::int64_t still = history_time();
       if (hold->is_valid())
-        history_.append(operation, Kind::release, mode, still, token);
+        append(Kind::release, still, token);
       else
-        history_.append(operation, Kind::lost, mode, std::max(granted, history_time(hold->valid_until())), token);
+        append(Kind::lost, std::max(granted, history_time(hold->valid_until())), token);
     }
   }
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/interop/fleet.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
+#include <cstdint>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace zkrecipes::testing {
@@ -23,28 +19,12 @@ const char* to_string(Language language) noexcept {
   return "";
 }
 
-ScratchDirectory::ScratchDirectory() : path_((std::filesystem::temp_directory_path() / "zkrecipes-XXXXXX").string()) {
-  if (mkdtemp(path_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path_);
-}
-
-ScratchDirectory::~ScratchDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::vector<std::string> ScratchDirectory::files() const {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 Fleet::Fleet(std::string servers, std::chrono::milliseconds session_timeout)
     : servers_(std::move(servers)), session_timeout_(session_timeout) {}
 
 Fleet::~Fleet() = default;
 
-ChildProcess& Fleet::start(Language language) {
+WorkerProcess& Fleet::start(Language language) {
   const std::string name = std::string(to_string(language)) + std::to_string(++started_[language]);
   std::vector<std::string> command;
   switch (language) {
@@ -60,23 +40,23 @@ ChildProcess& Fleet::start(Language language) {
   }
   for (const std::string& word : {servers_, scratch_.file(name), name, std::to_string(session_timeout_.count())})
     command.push_back(word);
-  members_.push_back({name, std::make_unique<ChildProcess>(command)});
+  members_.push_back({name, std::make_unique<WorkerProcess>(command)});
   return *members_.back().process;
 }
 
-ChildProcess& Fleet::start_ready(Language language) {
-  ChildProcess& worker = start(language);
+WorkerProcess& Fleet::start_ready(Language language) {
+  WorkerProcess& worker = start(language);
   await_ready(worker);
   return worker;
 }
 
-std::size_t Fleet::index_of(const ChildProcess& worker) const {
+std::size_t Fleet::index_of(const WorkerProcess& worker) const {
   for (std::size_t i = 0; i < members_.size(); ++i)
     if (members_[i].process.get() == &worker) return i;
   throw std::invalid_argument("not a member of this fleet");
 }
 
-void Fleet::kill(ChildProcess& worker) {
+void Fleet::kill(WorkerProcess& worker) {
   const std::size_t index = index_of(worker);
   const std::int64_t time = worker.kill();
   const std::string name = members_[index].name;
@@ -84,7 +64,7 @@ void Fleet::kill(ChildProcess& worker) {
   members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-bool Fleet::finish(ChildProcess& worker) {
+bool Fleet::finish(WorkerProcess& worker) {
   const std::size_t index = index_of(worker);
   const bool well = worker.finish();
   members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(index));

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "testkit/command_line.h"
 #include "tests/interop/fleet.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/test_server.h"
@@ -25,11 +26,11 @@ constexpr const char* kPath = "/soak";
 
 struct Looper {
   Language language;
-  ChildProcess* process;
+  WorkerProcess* process;
 };
 
 Looper start_loop(Fleet& fleet, Language language) {
-  ChildProcess& process = fleet.start_ready(language);
+  WorkerProcess& process = fleet.start_ready(language);
   process.send(std::string("loop exclusive ") + kPath);
   return {language, &process};
 }
@@ -107,18 +108,12 @@ int main(int argc, char** argv) {
   int between_kills = 5;
   std::uint32_t seed = 1;
   po::options_description options("interop_soak: C++, Java and Python processes on one mutex, killed at random");
-  options.add_options()("help", "this text")("minutes", po::value(&minutes)->default_value(minutes, "5"), "how long")(
+  options.add_options()("minutes", po::value(&minutes)->default_value(minutes, "5"), "how long")(
       "processes", po::value(&processes)->default_value(processes), "of each language")(
       "kill-every", po::value(&between_kills)->default_value(between_kills), "seconds between two kills")(
       "seed", po::value(&seed)->default_value(seed), "for who is killed");
   try {
-    po::variables_map values;
-    po::store(po::parse_command_line(argc, argv, options), values);
-    po::notify(values);
-    if (values.count("help") != 0) {
-      std::cout << options;
-      return 0;
-    }
+    if (!testkit::parse_command_line(argc, argv, options)) return 0;
     if (minutes <= 0 || processes < 1 || between_kills < 1) throw po::error("numbers must be above 0");
   } catch (const po::error& error) {
     std::cerr << "interop_soak: " << error.what() << " (see --help)\n";

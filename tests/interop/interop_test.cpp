@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scenario 41: Curator and kazoo in one queue with zkrecipes.
+// Curator and kazoo in one queue with zkrecipes.
 #include <algorithm>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -14,6 +14,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/test_server.h"
+#include "zkrecipes/recursive_read_write_lock.h"
 
 namespace zkrecipes::testing {
 namespace {
@@ -29,29 +30,29 @@ class InteropTest : public ::testing::Test {
   void SetUp() override {
     if (external_servers()) GTEST_SKIP() << "needs a server that it can control";
     for (const Language language : kLanguages) workers_.push_back(&fleet_->start(language));
-    for (ChildProcess* worker : workers_) Fleet::await_ready(*worker);
+    for (WorkerProcess* worker : workers_) Fleet::await_ready(*worker);
   }
 
   void TearDown() override {
     if (external_servers()) return;
-    for (ChildProcess* worker : workers_) EXPECT_TRUE(fleet_->finish(*worker));
+    for (WorkerProcess* worker : workers_) EXPECT_TRUE(fleet_->finish(*worker));
     EXPECT_TRUE(wait_for([this] { return plain().ephemerals_below("/").empty(); }))
         << "left over: " << plain().ephemerals_below("/").front();
   }
 
-  ChildProcess& worker(Language language) { return *workers_.at(static_cast<std::size_t>(language)); }
+  WorkerProcess& worker(Language language) { return *workers_.at(static_cast<std::size_t>(language)); }
   void kill(Language language) { fleet_->kill(worker(language)); }
   /// A new one in the place of one that was killed.
   void replace(Language language) { workers_.at(static_cast<std::size_t>(language)) = &fleet_->start_ready(language); }
 
   /// Asks, and waits until the node is in the queue, so that the order of calls is the order of arrival.
-  void join(ChildProcess& who, const std::string& kind, const std::string& path, const std::string& id) {
+  void join(WorkerProcess& who, const std::string& kind, const std::string& path, const std::string& id) {
     const std::size_t before = plain().children(path).size();
     who.send("acquire " + kind + " " + path + " " + id);
     ASSERT_TRUE(wait_for([&] { return plain().children(path).size() == before + 1; })) << id << " does not queue";
   }
-  /// What it says on being granted: token and node.
-  static std::pair<long, std::string> granted(ChildProcess& who, const std::string& id) {
+  /// Waits for the grant; returns token and node.
+  static std::pair<long, std::string> granted(WorkerProcess& who, const std::string& id) {
     std::istringstream in(who.expect("granted " + id + " "));
     std::string word;
     long token = 0;
@@ -59,7 +60,7 @@ class InteropTest : public ::testing::Test {
     in >> word >> word >> token >> node;
     return {token, node};
   }
-  static void release(ChildProcess& who, const std::string& id) {
+  static void release(WorkerProcess& who, const std::string& id) {
     who.send("release " + id);
     who.expect("released " + id);
   }
@@ -72,7 +73,7 @@ class InteropTest : public ::testing::Test {
   std::unique_ptr<TestServer> server_ = std::make_unique<TestServer>();
   std::unique_ptr<Fleet> fleet_ = std::make_unique<Fleet>(server_->address(), kSession);
   std::unique_ptr<PlainClient> plain_;
-  std::vector<ChildProcess*> workers_;
+  std::vector<WorkerProcess*> workers_;
 };
 
 TEST_F(InteropTest, ThreeLanguages_AreServedInOrderOfArrival) {
@@ -201,24 +202,51 @@ TEST_F(InteropTest, Downgrade_KeepsTheOthersWriterOut) {
   }
 }
 
+TEST_F(InteropTest, ARecursiveLockThatReadsOn_KeepsCuratorsWriterOut) {
+  WorkerProcess& curator = worker(Language::java);
+  const std::string path = "/reads_on";
+  Connection connection(server_->address());
+  RecursiveReadWriteLock lock(connection, path);
+  lock.lock();
+  lock.lock_shared();
+  join(curator, "write", path, "writer");
+  lock.unlock();
+  ASSERT_TRUE(wait_for([&] { return lock.node_shared().find("__READ__") != std::string::npos; }));
+  ASSERT_TRUE(wait_for([&] { return plain().children(path).size() == 2; })) << "the read node and the writer's";
+  ASSERT_TRUE(wait_for([&] { return server_->info().watches > 0; }));
+  EXPECT_FALSE(curator.has_said("granted writer"));
+  EXPECT_TRUE(lock.is_held_shared());
+  lock.lock_shared();  // although Curator's writer waits
+  lock.unlock_shared();
+  lock.unlock_shared();
+  granted(curator, "writer");
+  EXPECT_FALSE(lock.try_lock_shared());
+  release(curator, "writer");
+  lock.lock_shared();
+  EXPECT_TRUE(lock.is_held_shared());
+  lock.unlock_shared();
+}
+
 /// Loops in all workers given until the condition holds, then the verdict on their history.
 class InteropLoopTest : public InteropTest {
  protected:
   struct Looper {
     Language language;
     std::string kind;
+    int most = 1;  ///< permits at once
   };
 
   Verdict run(const std::vector<Looper>& loopers, const std::string& path, LockModel model, int permits, long grants) {
-    std::vector<ChildProcess*> running;
+    std::vector<WorkerProcess*> running;
     for (const Looper& looper : loopers) {
-      ChildProcess& process = fleet_->start_ready(looper.language);
-      process.send("loop " + looper.kind + " " + path + " " + std::to_string(permits));
+      WorkerProcess& process = fleet_->start_ready(looper.language);
+      process.send("loop " + looper.kind + " " + path + " " + std::to_string(permits) + " " +
+                   std::to_string(looper.most));
       running.push_back(&process);
     }
     EXPECT_TRUE(wait_for([&] { return check_history(fleet_->history(), model, permits).grants >= grants; }));
-    for (ChildProcess* process : running) process->send("stop");
-    for (ChildProcess* process : running) {
+    for (WorkerProcess* process : running) process->send("stop");
+    for (WorkerProcess* process : running) {
       process->expect("stopped");
       EXPECT_TRUE(fleet_->finish(*process));
     }
@@ -238,6 +266,19 @@ TEST_F(InteropLoopTest, Semaphore_IsSharedWithCurator) {
       {{Language::cpp, "permit"}, {Language::cpp, "permit"}, {Language::java, "permit"}, {Language::java, "permit"}},
       "/shared_semaphore", LockModel::semaphore, 2, 300);
   EXPECT_TRUE(verdict.accepted()) << verdict;
+}
+
+TEST_F(InteropLoopTest, SeveralPermitsAtOnce_AreSharedWithCurator) {
+  // Curator keeps what it has while it waits for more: two callers that want two can keep one each. Three are left.
+  constexpr int kPermits = 5;
+  const Verdict verdict = run({{Language::cpp, "permit", 3},
+                               {Language::cpp, "permit", 3},
+                               {Language::java, "permit", 2},
+                               {Language::java, "permit", 2}},
+                              "/shared_permits", LockModel::semaphore, kPermits, 600);
+  EXPECT_TRUE(verdict.accepted()) << verdict;
+  EXPECT_EQ(verdict.failures, 0) << "somebody has waited for 20 s";
+  EXPECT_LT(longest_wait(fleet_->history(), 0, history_time()), std::chrono::nanoseconds(seconds(20)).count());
 }
 
 TEST_F(InteropLoopTest, Mutex_IsSharedByThreeLanguagesFirstComeFirstServed) {

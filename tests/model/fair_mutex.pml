@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The fair mutex as a protocol: what QueueTicket, ProtectedCreate, NodeRemover and the validity clock do together,
+ * The fair mutex as a protocol: what QueueFlow, ProtectedCreate, NodeRemover and the validity clock do together,
  * without the code around it. scripts/model checks it with Spin.
  *
  * The server gives out numbers that only grow. A node is a bit at its place in line; each place has two, because a

@@ -7,12 +7,7 @@
 #   subproject     add_subdirectory, as a shared library
 cmake_minimum_required(VERSION 3.25)
 
-set(temporary_dir "$ENV{TMPDIR}")
-if(NOT temporary_dir)
-  set(temporary_dir /tmp)
-endif()
-string(RANDOM LENGTH 10 suffix)
-set(work_dir "${temporary_dir}/zkrecipes-${KIND}-${suffix}")
+include("${CMAKE_CURRENT_LIST_DIR}/work_dir.cmake")
 set(prefix "${work_dir}/prefix")
 set(consumer_dir "${work_dir}/consumer")
 separate_arguments(LAUNCHER UNIX_COMMAND "${LAUNCHER}")
@@ -27,10 +22,11 @@ function(run)
 endfunction()
 
 if(KIND STREQUAL "subproject")
-  set(options -DZKRECIPES_SOURCE_DIR=${SOURCE_DIR} -DBUILD_SHARED_LIBS=ON)
+  set(options -DZKRECIPES_SOURCE_DIR=${SOURCE_DIR} -DBUILD_SHARED_LIBS=ON
+    -DZKRECIPES_PRECOMPILE_HEADERS=${PRECOMPILE_HEADERS})
 else()
   run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}")
-  set(options -DCMAKE_PREFIX_PATH=${prefix} -DZKRECIPES_EXPECTED_VERSION=${VERSION})
+  set(options -DCMAKE_PREFIX_PATH=${prefix})
 endif()
 
 if(KIND STREQUAL "pkg_config")
@@ -40,12 +36,13 @@ if(KIND STREQUAL "pkg_config")
   execute_process(COMMAND pkg-config --cflags --libs "zkrecipes = ${VERSION}"
     OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   cmake_path(GET pc_dir PARENT_PATH lib_dir)
-  separate_arguments(arguments UNIX_COMMAND "${CXX_FLAGS} ${consumer_dir}/main.cpp ${flags} -Wl,-rpath,${lib_dir}")
-  run("${CXX}" -std=c++17 -o "${work_dir}/consumer_program" ${arguments})
+  separate_arguments(arguments UNIX_COMMAND
+    "${CXX_FLAGS} ${consumer_dir}/main.cpp ${consumer_dir}/names.cpp ${consumer_dir}/optional.cpp ${flags} -Wl,-rpath,${lib_dir}")
+  run("${CXX}" -std=c++17 "-DEXPECTED_VERSION=\"${VERSION}\"" -o "${work_dir}/consumer_program" ${arguments})
   run(${LAUNCHER} "${work_dir}/consumer_program")
 else()
   run("${CMAKE_COMMAND}" -S "${consumer_dir}" -B "${work_dir}/build" -G "${GENERATOR}"
-    "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" ${options})
+    "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -DZKRECIPES_EXPECTED_VERSION=${VERSION} ${options})
   run("${CMAKE_COMMAND}" --build "${work_dir}/build" --parallel 2)
   run(${LAUNCHER} "${work_dir}/build/consumer_program")
 endif()

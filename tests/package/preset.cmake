@@ -3,23 +3,18 @@
 # The preset "package" compiles the library and nothing else, on a machine without a JDK and the packages of the tests.
 cmake_minimum_required(VERSION 3.25)
 
-set(temporary_dir "$ENV{TMPDIR}")
-if(NOT temporary_dir)
-  set(temporary_dir /tmp)
-endif()
-string(RANDOM LENGTH 10 suffix)
-set(build_dir "${temporary_dir}/zkrecipes-preset-${suffix}")
+include("${CMAKE_CURRENT_LIST_DIR}/work_dir.cmake")
 set(absent)
 foreach(package IN ITEMS GTest benchmark Java)
   list(APPEND absent -DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
 endforeach()
 execute_process(
-  COMMAND "${CMAKE_COMMAND}" --preset package -B "${build_dir}" "-DCMAKE_CXX_COMPILER=${CXX}" ${absent}
+  COMMAND "${CMAKE_COMMAND}" --preset package -B "${work_dir}" "-DCMAKE_CXX_COMPILER=${CXX}" ${absent}
   WORKING_DIRECTORY "${SOURCE_DIR}" RESULT_VARIABLE result OUTPUT_QUIET)
 if(result EQUAL 0)
-  file(READ "${build_dir}/compile_commands.json" commands)
+  file(READ "${work_dir}/compile_commands.json" commands)
 endif()
-file(REMOVE_RECURSE "${build_dir}")
+file(REMOVE_RECURSE "${work_dir}")
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "the preset \"package\" cannot be configured")
 endif()

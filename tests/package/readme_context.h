@@ -2,10 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <string>
+#include <utility>
 #include <zkrecipes/zkrecipes.h>
 
-/// What the README's pieces of code use and do not show.
+/// Declarations that the README's pieces of code use and do not show.
 namespace readme {
 
 struct Store {
@@ -19,8 +19,7 @@ struct Job {
 };
 
 struct Events {
-  void post(const std::string& name);
-  void wait_for(const std::string& name);
+  void post(zkrecipes::AcquireResult result);
 };
 
 /// Parameters, because lambdas of the README capture them by name.

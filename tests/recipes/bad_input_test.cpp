@@ -58,8 +58,7 @@ TYPED_TEST(BadInputTest, UnlockWithoutLock_DoesNothing) {
   EXPECT_FALSE(lock.is_held());
 }
 
-// 7
-TYPED_TEST(BadInputTest, ASecondLockByItsHolder_TimesOut) {
+TYPED_TEST(BadInputTest, ASecondTryByItsHolder_TimesOut) {
   TypeParam lock(this->connect(), this->kPath);
   lock.lock();
   const FencingToken token = lock.fencing_token();
@@ -72,7 +71,6 @@ TYPED_TEST(BadInputTest, ASecondLockByItsHolder_TimesOut) {
   lock.unlock();
 }
 
-// 14
 TYPED_TEST(BadInputTest, AParentWithoutPermission_IsNotAuthorizedAtOnce) {
   Connection& connection = this->connect();
   this->plain();
@@ -88,11 +86,10 @@ TYPED_TEST(BadInputTest, AParentWithoutPermission_IsNotAuthorizedAtOnce) {
   EXPECT_THROW(static_cast<void>(this->get(pending)), NotAuthorized);
 }
 
-// 14
 TYPED_TEST(BadInputTest, WrongCredentials_AreNotAuthorized) {
   ConnectionOptions owner = this->options();
   owner.credentials = {{"digest", "owner:secret"}};
-  owner.acl = Acl::creator_all();
+  owner.acl = owner.parent_acl = Acl::creator_all();
   ConnectionOptions stranger = this->options();
   stranger.credentials = {{"digest", "stranger:guess"}};
   Connection& owned = this->connect(owner);
@@ -115,7 +112,7 @@ TYPED_TEST(BadInputTest, WrongCredentials_AreNotAuthorized) {
   }
 }
 
-// 17: the server counts in 32 bits; a node with a minus sign is what it makes after 2147483647.
+// The server counts in 32 bits: after 2147483647 it creates a node with a minus sign.
 TYPED_TEST(BadInputTest, ASequencePastItsLimit_IsRefusedAndNeverGranted) {
   if (this->is_simple()) GTEST_SKIP() << "has no sequence";
   const std::string marker = std::string(TypeParam::kName) == "ReadWriteLock" ? "__WRIT__" : "lock-";

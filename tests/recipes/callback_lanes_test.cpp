@@ -13,9 +13,14 @@ class CallbackLanesTest : public ControlledRecipeTest {
   /// An on_ready() that blocks until the gate is open.
   static PendingHold block(FairMutex& mutex, Gate& gate) {
     PendingHold pending = mutex.acquire_async();
-    pending.on_ready([&gate] { gate.pass(); });
+    pending.on_ready([&gate](const AcquireResult&) { gate.pass(); });
     EXPECT_TRUE(gate.wait_until_reached());
     return pending;
+  }
+  /// Waits until a callback that this brings about is in the gate.
+  void lose_session_until(Connection& connection, const Gate& gate) {
+    expire_session(connection);
+    ASSERT_TRUE(gate.wait_until_reached());
   }
 };
 
@@ -56,6 +61,108 @@ TEST_F(CallbackLanesTest, ASlowOnLost_DoesNotDelayOnReady) {
   connection.close();  // waits for the callbacks, which use what is here
 }
 
+TEST_F(CallbackLanesTest, ASlowOnStateChange_DelaysNeitherOnLostNorOnReady) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath), other(connection, "/other");
+  const Hold hold = mutex.acquire();
+  CallCount lost, ready;
+  const Subscription subscription = hold.on_lost(lost.handler());
+  Gate gate;
+  Subscription state = connection.on_state_change([&](ConnectionState) { gate.pass(); });
+  lose_session_until(connection, gate);
+  EXPECT_TRUE(lost.wait());
+  PendingHold pending = other.acquire_async();
+  pending.on_ready([&](auto&&...) { ready.handler()(); });
+  EXPECT_TRUE(ready.wait());
+  EXPECT_FALSE(gate.passed());
+  gate.open();
+  state.disconnect_and_wait();
+}
+
+TEST_F(CallbackLanesTest, ASlowOnLost_DoesNotDelayStates) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  Gate gate;
+  Subscription lost = hold.on_lost([&] { gate.pass(); });
+  const StateLog states(connection);
+  lose_session_until(connection, gate);
+  EXPECT_TRUE(states.wait_for(ConnectionState::connected));
+  EXPECT_FALSE(gate.passed());
+  gate.open();
+  lost.disconnect_and_wait();
+}
+
+TEST_F(CallbackLanesTest, DisconnectAndWait_WaitsForARunningOnStateChangeAndForNothingElse) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  Gate state_gate, lost_gate;
+  Subscription state = connection.on_state_change([&](ConnectionState) { state_gate.pass(); });
+  Subscription quiet = connection.on_state_change([](ConnectionState) {});
+  Subscription lost = hold.on_lost([&] { lost_gate.pass(); });
+  lose_session_until(connection, state_gate);
+  ASSERT_TRUE(lost_gate.wait_until_reached());
+  quiet.disconnect_and_wait();  // its turn has not come
+  Background waiter([&] { state.disconnect_and_wait(); });
+  EXPECT_FALSE(wait_for([&] { return waiter.done(); }, kMoment));
+  state_gate.open();
+  waiter.join();
+  EXPECT_TRUE(state_gate.passed());
+  EXPECT_FALSE(lost_gate.passed());
+  lost_gate.open();
+  lost.disconnect_and_wait();
+}
+
+TEST_F(CallbackLanesTest, ACallback_MayDisconnectAndWaitForItselfAndForOthersOfItsThread) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  Subscription first, second;
+  CallCount done, never;
+  first = hold.on_lost([&] {
+    first.disconnect_and_wait();
+    second.disconnect_and_wait();
+    done.handler()();
+  });
+  second = hold.on_lost(never.handler());
+  expire_session(connection);
+  EXPECT_TRUE(done.wait());
+  connection.close();
+  EXPECT_EQ(never.count(), 0) << "it was due, but its subscription ended first";
+}
+
+TEST_F(CallbackLanesTest, ASubscription_EndsWithTheOneCallOfOnLostOrWithTheHold) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath), other(connection, "/other");
+  const Hold hold = mutex.acquire();
+  auto released = std::make_unique<Hold>(other.acquire());
+  const auto owned = std::make_shared<int>(1);
+  const Subscription of_released = released->on_lost([owned] {});
+  const Subscription lost = hold.on_lost([owned] {});
+  EXPECT_TRUE(of_released.connected());
+  released = nullptr;
+  EXPECT_TRUE(wait_for([&] { return !of_released.connected() && owned.use_count() == 2; }));
+  EXPECT_TRUE(lost.connected());
+  expire_session(connection);
+  EXPECT_TRUE(wait_for([&] { return !lost.connected() && owned.use_count() == 1; }));
+}
+
+TEST_F(CallbackLanesTest, ASubscription_MayOutliveHoldAndConnection) {
+  Connection& connection = connect();
+  Subscription lost, state;
+  {
+    FairMutex mutex(connection, kPath);
+    const Hold hold = mutex.acquire();
+    lost = hold.on_lost([] {});
+    state = connection.on_state_change([](ConnectionState) {});
+    disconnect(connection);
+  }
+  lost.disconnect_and_wait();
+  EXPECT_TRUE(wait_for([&] { return !state.connected(); })) << "nothing of the connection is left";
+  state.disconnect_and_wait();
+}
+
 TEST_F(CallbackLanesTest, BlockingCallsInOnLostAndOnStateChange_AreRefused) {
   Connection& connection = connect();
   FairMutex held(connection, kPath), other(connection, "/other");
@@ -87,7 +194,7 @@ TEST_F(CallbackLanesTest, TheDestructor_WaitsForACallbackThatHasClosedTheConnect
   FairMutex mutex(connection, kPath);
   PendingHold pending = mutex.acquire_async();
   Gate gate;
-  pending.on_ready([&] {
+  pending.on_ready([&](const AcquireResult&) {
     connection.close();
     gate.pass();
   });
@@ -130,7 +237,7 @@ TEST_F(CallbackLanesTest, TheDestructor_WaitsForAnAnswerThatIsBeingHandledOnTheP
   const auto client = client_of(*connection);
   Gate gate;
   CallCount called;
-  client->exists(client->current_session(), "/", [&](const connection::Reply&) {
+  client->exists(client->current_session(), "/", [&](const detail::Reply&) {
     gate.pass();
     client->callbacks().post(called.handler());
   });
@@ -160,7 +267,7 @@ TEST_F(CallbackLanesTest, CloseInsideACallback_WaitsForNoOtherCallback) {
     // The probe of the heartbeat notices the deletion; its callback then blocks its lane.
     ASSERT_TRUE(gate.wait_until_reached());
     pending = busy.acquire_async();
-    pending.on_ready([&] {
+    pending.on_ready([&](const AcquireResult&) {
       connection.close();
       closed.handler()();
     });
@@ -182,18 +289,17 @@ TEST_F(CallbackLanesTest, OnReadyAfterTheClose_IsStillCalled) {
       disconnect(connection);
     else
       connection.close();
-    std::atomic<bool> elsewhere{false};
+    std::atomic<bool> elsewhere{false}, failed{false};
     CallCount ready;
-    for (int i = 1; i <= 3; ++i) {
-      pending.on_ready([&, caller = std::this_thread::get_id()] {
-        elsewhere = caller != std::this_thread::get_id();
-        ready.handler()();
-      });
-      ASSERT_TRUE(ready.wait(i));
-      EXPECT_TRUE(elsewhere);
-      EXPECT_EQ(ready.count(), i);
-    }
-    EXPECT_THROW(static_cast<void>(pending.get()), ConnectionClosed);
+    pending.on_ready([&, caller = std::this_thread::get_id()](const AcquireResult& result) {
+      elsewhere = caller != std::this_thread::get_id();
+      failed = result.status() == AcquireStatus::failed;
+      EXPECT_THROW(static_cast<void>(result.value()), ConnectionClosed);
+      ready.handler()();
+    });
+    ASSERT_TRUE(ready.wait());
+    EXPECT_TRUE(elsewhere);
+    EXPECT_TRUE(failed);
   }
 }
 
@@ -249,17 +355,20 @@ TEST_F(CallbackLanesTest, CallbacksThatRegisterEachOtherAcrossTheThreads_HaveAll
   Connection& connection = connect();
   FairMutex mutex(connection, kPath);
   const Hold hold = mutex.acquire();
-  PendingHold pending = mutex.acquire_async();
-  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  std::vector<PendingHold> pending(kHops);  // each calls back once
+  for (PendingHold& each : pending) each = mutex.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(connection, kHops));
   std::atomic<int> hops{0};
   std::vector<Subscription> subscriptions;
   subscriptions.reserve(kHops);
-  std::function<void()> on_ready, on_lost;
+  std::function<void(const AcquireResult&)> on_ready;
+  std::function<void()> on_lost;
   on_lost = [&] {
-    if (hops == 0 && !wait_until_ready(pending)) return;
-    if (++hops < kHops) pending.on_ready(on_ready);
+    PendingHold& next = pending[static_cast<std::size_t>(hops)];
+    if (!wait_until_ready(next)) return;
+    if (++hops < kHops) next.on_ready(on_ready);
   };
-  on_ready = [&] {
+  on_ready = [&](const AcquireResult&) {
     if (++hops < kHops) subscriptions.push_back(hold.on_lost(on_lost));
   };
   subscriptions.push_back(hold.on_lost(on_lost));
@@ -278,7 +387,7 @@ TEST_F(CallbackLanesTest, TheDestructorInsideACallback_ReturnsAndTheRestIsStillC
   const Subscription subscription = hold.on_lost(lost.handler());
   waits.on_ready(ready.handler());
   PendingHold pending = busy.acquire_async();
-  pending.on_ready([&] {
+  pending.on_ready([&](const AcquireResult&) {
     connection.reset();
     destroyed.handler()();
   });

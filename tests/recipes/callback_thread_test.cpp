@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What user callbacks may do, and what is refused there because it would wait for itself (18).
+// The calls that user callbacks may make, and those that are refused there because they would wait for themselves.
 #include <mutex>
 
 #include "tests/recipes/lock_types.h"
@@ -15,7 +15,7 @@ class CallbackThreadTest : public ControlledRecipeTest {
   static void on_callback_thread(Lock& lock, const std::function<void()>& action) {
     PendingHold pending = lock.acquire_async();
     CallCount done;
-    pending.on_ready([&action, done] {
+    pending.on_ready([&action, done](const AcquireResult&) {
       action();
       done.handler()();
     });
@@ -54,12 +54,12 @@ TYPED_TEST(CallbackThreadTest, OnReady_MayTakeAndReleaseAndAcquireAgain) {
   PendingHold pending = lock.acquire_async();
   PendingHold again;
   CallCount done;
-  pending.on_ready([&] {
-    const Hold hold = pending.get();
+  pending.on_ready([&](AcquireResult result) {
+    const Hold hold = std::move(result).value();
     EXPECT_TRUE(hold.is_valid());
     again = lock.acquire_async();
-    again.on_ready([&] {
-      again.get() = Hold();
+    again.on_ready([&](AcquireResult second) {
+      second = AcquireResult();
       done.handler()();
     });
   });
@@ -88,7 +88,7 @@ TYPED_TEST(CallbackThreadTest, OnReady_MayDestroyThePendingHoldAndTheLock) {
   auto lock = std::make_unique<TypeParam>(this->connect(), this->kPath);
   auto pending = std::make_unique<PendingHold>(lock->acquire_async());
   CallCount done;
-  pending->on_ready([&] {
+  pending->on_ready([&](const AcquireResult&) {
     pending.reset();
     lock.reset();
     done.handler()();
@@ -105,7 +105,7 @@ TYPED_TEST(CallbackThreadTest, ACallback_MayCloseTheConnection) {
   TypeParam somewhere(connection, "/somewhere");
   PendingHold pending = somewhere.acquire_async();
   CallCount done;
-  pending.on_ready([&] {
+  pending.on_ready([&](const AcquireResult&) {
     connection.close();
     done.handler()();
   });
@@ -117,9 +117,7 @@ TYPED_TEST(CallbackThreadTest, ACallback_MayCloseTheConnection) {
 TYPED_TEST(CallbackThreadTest, ACallbackThatThrows_DoesNotStopTheOthers) {
   TypeParam lock(this->connect(), this->kPath);
   PendingHold first = lock.acquire_async();
-  first.on_ready([] { throw std::runtime_error("on purpose, by a test"); });
-  ASSERT_TRUE(this->wait_until_ready(first));
-  this->get(first).release();
+  first.on_ready([](const AcquireResult&) { throw std::runtime_error("on purpose, by a test"); });
   this->on_callback_thread(lock, [] {});
 }
 

@@ -131,6 +131,90 @@ TEST_F(ContendersTest, Peers_StandInLineToo) {
   EXPECT_TRUE(get(pending).is_valid());
 }
 
+TEST_F(ContendersTest, TheHolder_IsTheFirstInLine) {
+  Connection& connection = connect_as("me");
+  EXPECT_FALSE(holder(connection, kPath));
+  create_node("/config", "no lock");
+  EXPECT_FALSE(holder(connection, "/config"));
+  FairMutex mutex(connection, kPath);
+  Hold hold = mutex.acquire();
+  PendingHold second = mutex.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  const auto shown = holder(connection, kPath);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->node, hold.node());
+  EXPECT_EQ(shown->identity, "me");
+  EXPECT_EQ(shown->note, "");
+  EXPECT_EQ(shown->token, hold.token());
+  EXPECT_EQ(shown->mode, LockMode::exclusive);
+  EXPECT_TRUE(shown->holds);
+  hold.release();
+  const Hold next = get(second);
+  EXPECT_EQ(holder(connection, kPath)->node, next.node());
+}
+
+TEST_F(ContendersTest, OfSeveralHolders_TheHolderIsTheFirst) {
+  Connection& connection = connect_as("me");
+  ReadWriteLock lock(connection, "/read-write");
+  const Hold first = lock.acquire_read();
+  const Hold second = lock.acquire_read();
+  const auto reader = holder(connection, "/read-write");
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->node, first.node());
+  EXPECT_EQ(reader->mode, LockMode::read);
+  Semaphore semaphore(connection, "/semaphore", 2);
+  const Hold permit = semaphore.acquire();
+  const Hold another = semaphore.acquire();
+  const auto permitted = holder(connection, "/semaphore");
+  ASSERT_TRUE(permitted);
+  EXPECT_EQ(permitted->node, permit.node());
+  EXPECT_EQ(permitted->mode, LockMode::permit);
+}
+
+TEST_F(ContendersTest, TheHolderOfASimpleLockAndADowngradedReader_AreKnown) {
+  Connection& connection = connect_as("me");
+  SimpleLock simple(connection, "/simple");
+  const Hold hold = simple.acquire();
+  EXPECT_EQ(holder(connection, "/simple")->token, hold.token());
+  ReadWriteLock lock(connection, "/read-write");
+  const Hold read = lock.downgrade(lock.acquire_write());
+  ASSERT_TRUE(wait_for_nodes("/read-write", 1));
+  EXPECT_EQ(holder(connection, "/read-write")->token, read.token());
+}
+
+TEST_F(ContendersTest, ToAskForTheHolder_CostsTheSameHoweverManyWait) {
+  Connection& connection = connect_by_proxy();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  std::vector<PendingHold> waiting;
+  for (int n = 0; n < 20; ++n) waiting.push_back(mutex.acquire_async());
+  ASSERT_TRUE(wait_for_waiters(connection, 20));
+  const auto before = proxy().counts();
+  EXPECT_EQ(holder(connection, kPath)->node, hold.node());
+  const auto after = proxy().counts();
+  EXPECT_EQ(after.of(RequestKind::get_children) - before.of(RequestKind::get_children), 1);
+  EXPECT_EQ(after.of(RequestKind::get_data) - before.of(RequestKind::get_data), 1);
+}
+
+TEST_F(ContendersTest, AHolderThatLeavesMeanwhile_IsFollowedByTheNext) {
+  Connection& asking = connect_by_proxy();
+  Connection& connection = connect_as("me");
+  FairMutex mutex(connection, kPath);
+  Hold hold = mutex.acquire();
+  PendingHold second = mutex.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  proxy().hold_reply(RequestKind::get_children);
+  std::optional<Contender> shown;
+  Background looks([&] { shown = holder(asking, kPath); });
+  ASSERT_TRUE(proxy().wait_until_fired(kLimit));
+  hold.release();
+  const Hold next = get(second);
+  proxy().release_held();
+  looks.join();
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->node, next.node());
+}
+
 TEST_F(ContendersTest, ABadPathAndAClosedConnection_AreRefused) {
   Connection& connection = connect();
   EXPECT_THROW(contenders(connection, "lock"), std::invalid_argument);

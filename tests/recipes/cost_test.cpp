@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recipes cost on the wire, counted by the proxy and compared with what the design promises.
+// The cost of the recipes on the wire, counted by the proxy and compared with the promised numbers.
 #include <iomanip>
 #include <iostream>
 
@@ -21,7 +21,7 @@ std::ostream& operator<<(std::ostream& out, const Cost& cost) {
   return out << cost.round_trips << " / " << cost.requests;
 }
 
-/// What nobody waits for on the way to a grant: heartbeats and the check behind a grant by deletion, and the removal of
+/// Requests that no grant waits for: heartbeats and the check behind a grant by deletion, and the removal of
 /// nodes and watches.
 bool is_background(RequestKind kind) {
   return kind == RequestKind::ping || kind == RequestKind::exists || kind == RequestKind::remove ||

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every lock promises, whichever recipe it is: holding, waiting, giving up. The numbers are those of the
-// scenarios.
+// The promises of every lock, of each recipe: holding, waiting, giving up.
 #include "tests/recipes/lock_types.h"
 #include "tests/recipes/recipe_test.h"
 
@@ -12,7 +11,6 @@ class LockContractTest : public RecipeTest {};
 
 TYPED_TEST_SUITE(LockContractTest, LockTypes, LockTypeNames);
 
-// 1
 TYPED_TEST(LockContractTest, AHold_ExcludesOthersUntilItIsReleased) {
   TypeParam lock(this->connect(), this->kPath);
   TypeParam other(this->connect(), this->kPath);
@@ -30,7 +28,6 @@ TYPED_TEST(LockContractTest, AHold_ExcludesOthersUntilItIsReleased) {
   EXPECT_GT(next->token(), hold.token());
 }
 
-// 1
 TYPED_TEST(LockContractTest, AHoldThatGoesOutOfScope_FreesTheNextWaiter) {
   Connection& waiting = this->connect();
   TypeParam lock(this->connect(), this->kPath);
@@ -65,7 +62,6 @@ TYPED_TEST(LockContractTest, TheCost_TellsWhatTheHoldCost) {
   EXPECT_GT(next.cost().requests, hold.cost().requests);
 }
 
-// 5
 TYPED_TEST(LockContractTest, Waiters_AreServedInTheOrderOfTheirCreation) {
   if (!TypeParam::kFair) GTEST_SKIP() << "not fair by design";
   constexpr std::size_t kWaiters = 20;
@@ -93,7 +89,6 @@ TYPED_TEST(LockContractTest, Waiters_AreServedInTheOrderOfTheirCreation) {
   }
 }
 
-// 7
 TYPED_TEST(LockContractTest, TakenTwiceByOneThread_TimesOutAndLeavesTheFirstHoldAlone) {
   TypeParam lock(this->connect(), this->kPath);
   const Hold hold = lock.acquire();
@@ -104,7 +99,6 @@ TYPED_TEST(LockContractTest, TakenTwiceByOneThread_TimesOutAndLeavesTheFirstHold
   EXPECT_TRUE(this->wait_for_nodes(this->kPath, 1));
 }
 
-// 9
 TYPED_TEST(LockContractTest, TryAcquireOfABusyLock_CreatesNoNode) {
   TypeParam lock(this->connect(), this->kPath);
   TypeParam other(this->connect_by_proxy(), this->kPath);
@@ -114,7 +108,6 @@ TYPED_TEST(LockContractTest, TryAcquireOfABusyLock_CreatesNoNode) {
   EXPECT_EQ(this->proxy().counts().of(RequestKind::create), 0);
 }
 
-// 9
 TYPED_TEST(LockContractTest, AnExpiredDeadline_IsATry) {
   TypeParam lock(this->connect(), this->kPath);
   EXPECT_TRUE(lock.try_acquire_until(Clock::now() - 1s));
@@ -131,7 +124,6 @@ TYPED_TEST(LockContractTest, AHugeTimeout_IsFine) {
   EXPECT_TRUE(lock.try_acquire_until(Clock::time_point::max()));
 }
 
-// 9, 10
 TYPED_TEST(LockContractTest, ACancelledPredecessor_LeavesAtOnceAndItsFollowerGoesOnWaiting) {
   Connection& quitter = this->connect();
   Connection& stayer = this->connect();
@@ -162,7 +154,6 @@ TYPED_TEST(LockContractTest, ACancelledPredecessor_LeavesAtOnceAndItsFollowerGoe
   EXPECT_TRUE(this->get(stays).is_valid());
 }
 
-// 9
 TYPED_TEST(LockContractTest, ADestroyedPendingHold_LeavesTheQueue) {
   Connection& waiting = this->connect();
   TypeParam lock(waiting, this->kPath);
@@ -177,7 +168,6 @@ TYPED_TEST(LockContractTest, ADestroyedPendingHold_LeavesTheQueue) {
   EXPECT_TRUE(hold.is_valid());
 }
 
-// 9
 TYPED_TEST(LockContractTest, APendingHoldDestroyedAtOnce_LeavesNothing) {
   TypeParam lock(this->connect(), this->kPath);
   for (int i = 0; i < 50; ++i) static_cast<void>(lock.acquire_async());
@@ -185,7 +175,6 @@ TYPED_TEST(LockContractTest, APendingHoldDestroyedAtOnce_LeavesNothing) {
   EXPECT_TRUE(hold);
 }
 
-// 9
 TYPED_TEST(LockContractTest, ATimeOut_LeavesTheQueue) {
   Connection& waiting = this->connect();
   TypeParam lock(waiting, this->kPath);
@@ -196,7 +185,6 @@ TYPED_TEST(LockContractTest, ATimeOut_LeavesTheQueue) {
   EXPECT_TRUE(this->wait_for_nodes(this->kPath, 1));
 }
 
-// 11
 TYPED_TEST(LockContractTest, AHolderThatVanishesBetweenLookingAndWatching_IsNotWaitedFor) {
   TypeParam lock(this->connect(), this->kPath);
   TypeParam other(this->connect_by_proxy(), this->kPath);
@@ -211,7 +199,6 @@ TYPED_TEST(LockContractTest, AHolderThatVanishesBetweenLookingAndWatching_IsNotW
   EXPECT_LE(this->proxy().counts().operations(), 12) << "no busy loop";
 }
 
-// 11
 TYPED_TEST(LockContractTest, AHolderThatVanishesWhileTheWatchIsBeingSet_IsNotWaitedFor) {
   TypeParam lock(this->connect(), this->kPath);
   TypeParam other(this->connect_by_proxy(), this->kPath);
@@ -226,7 +213,6 @@ TYPED_TEST(LockContractTest, AHolderThatVanishesWhileTheWatchIsBeingSet_IsNotWai
   EXPECT_TRUE(this->get(pending).is_valid());
 }
 
-// 13
 TYPED_TEST(LockContractTest, AMissingParent_IsMadeAgain) {
   TypeParam lock(this->connect(), "/a/deep/path/lock");
   for (int i = 0; i < 3; ++i) {
@@ -238,7 +224,6 @@ TYPED_TEST(LockContractTest, AMissingParent_IsMadeAgain) {
   }
 }
 
-// 13
 TYPED_TEST(LockContractTest, AMissingParent_IsMadeOnceByManyAtATime) {
   Connection& first = this->connect();
   Connection& second = this->connect();
@@ -254,7 +239,6 @@ TYPED_TEST(LockContractTest, AMissingParent_IsMadeOnceByManyAtATime) {
   EXPECT_EQ(section.overlaps(), 0);
 }
 
-// 13
 TYPED_TEST(LockContractTest, AForeignChild_IsTolerated) {
   if (std::string(TypeParam::kName) == "SimpleLock") GTEST_SKIP() << "its node cannot have children";
   this->create_node(std::string(this->kPath) + "/config", "not a lock");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every lock promises when connections, sessions, servers and nodes go. The numbers are those of the scenarios.
+// The promises of every lock when connections, sessions and servers are lost and nodes are deleted.
 #include "tests/recipes/lock_types.h"
 #include "tests/recipes/recipe_test.h"
 
@@ -14,7 +14,6 @@ class LockOutageTest : public ControlledRecipeTest {
 
 TYPED_TEST_SUITE(LockOutageTest, LockTypes, LockTypeNames);
 
-// 2
 TYPED_TEST(LockOutageTest, AServerThatStopsAndReturns_ServesEverybody) {
   this->use_own_server();
   Connection& first = this->connect();
@@ -40,7 +39,6 @@ TYPED_TEST(LockOutageTest, AServerThatStopsAndReturns_ServesEverybody) {
   this->get(later).release();
 }
 
-// 3
 TYPED_TEST(LockOutageTest, SessionExpiry_FreesTheNextWaiter) {
   Connection& holding = this->connect();
   Connection& waiting = this->connect();
@@ -69,7 +67,6 @@ TYPED_TEST(LockOutageTest, SessionExpiry_FreesTheNextWaiter) {
   EXPECT_EQ(lost.count(), 1);
 }
 
-// 3
 TYPED_TEST(LockOutageTest, AWaiterWhoseSessionExpires_RejoinsAtTheBack) {
   Connection& holding = this->connect();
   Connection& waiting = this->connect();
@@ -97,7 +94,6 @@ TYPED_TEST(LockOutageTest, AWaiterWhoseSessionExpires_RejoinsAtTheBack) {
   }
 }
 
-// 4
 TYPED_TEST(LockOutageTest, ASessionThatExpiresWhileSuspended_TakesHoldAndPlaceWithIt) {
   Connection& broken = this->connect_by_proxy();
   TypeParam lock(broken, this->kPath);
@@ -128,7 +124,6 @@ TYPED_TEST(LockOutageTest, ASessionThatExpiresWhileSuspended_TakesHoldAndPlaceWi
   EXPECT_EQ(lost.count(), 1);
 }
 
-// 8
 TYPED_TEST(LockOutageTest, ATimedAcquireWhileDisconnected_ReturnsInTimeAndLeavesNothing) {
   Connection& broken = this->connect_by_proxy();
   TypeParam lock(broken, this->kPath);
@@ -142,7 +137,6 @@ TYPED_TEST(LockOutageTest, ATimedAcquireWhileDisconnected_ReturnsInTimeAndLeaves
   EXPECT_TRUE(lock.try_acquire_for(kLimit));
 }
 
-// 8
 TYPED_TEST(LockOutageTest, ATimedAcquireWhoseCreateReachedTheServer_LeavesNothing) {
   Connection& broken = this->connect_by_proxy();
   TypeParam lock(broken, this->kPath);
@@ -154,7 +148,6 @@ TYPED_TEST(LockOutageTest, ATimedAcquireWhoseCreateReachedTheServer_LeavesNothin
   EXPECT_TRUE(this->wait_for_nodes(this->kPath, 0));
 }
 
-// 12
 TYPED_TEST(LockOutageTest, AHeldNodeThatSomebodyDeletes_IsLost) {
   Connection& holding = this->connect(this->options(6s));
   TypeParam lock(holding, this->kPath);
@@ -173,7 +166,6 @@ TYPED_TEST(LockOutageTest, AHeldNodeThatSomebodyDeletes_IsLost) {
   EXPECT_EQ(lost.count(), 1);
 }
 
-// 12
 TYPED_TEST(LockOutageTest, ALostHoldOfTheSameSession_IsReleasedWithoutHarmToTheNext) {
   Connection& connection = this->connect(this->options(6s));
   TypeParam lock(connection, this->kPath);
@@ -186,7 +178,6 @@ TYPED_TEST(LockOutageTest, ALostHoldOfTheSameSession_IsReleasedWithoutHarmToTheN
   EXPECT_TRUE(next.is_valid());
 }
 
-// 12
 TYPED_TEST(LockOutageTest, AWaitingNodeThatSomebodyDeletes_Rejoins) {
   if (this->is_simple()) GTEST_SKIP() << "its waiters have no nodes";
   Connection& waiting = this->connect(this->options(6s));
@@ -212,7 +203,6 @@ TYPED_TEST(LockOutageTest, AWaitingNodeThatSomebodyDeletes_Rejoins) {
   EXPECT_TRUE(this->get(pending).is_valid());
 }
 
-// 15
 TYPED_TEST(LockOutageTest, AReleaseWhileDisconnected_ReturnsAtOnceAndHappensLater) {
   Connection& broken = this->connect_by_proxy();
   TypeParam lock(broken, this->kPath);
@@ -229,7 +219,6 @@ TYPED_TEST(LockOutageTest, AReleaseWhileDisconnected_ReturnsAtOnceAndHappensLate
   EXPECT_TRUE(this->get(pending).is_valid());
 }
 
-// 15
 TYPED_TEST(LockOutageTest, ASecondRelease_IsHarmless) {
   TypeParam lock(this->connect(), this->kPath);
   Hold hold = lock.acquire();
@@ -240,7 +229,6 @@ TYPED_TEST(LockOutageTest, ASecondRelease_IsHarmless) {
   EXPECT_TRUE(this->node_exists(next.node()));
 }
 
-// 12
 TYPED_TEST(LockOutageTest, AReleaseOfANodeThatIsAlreadyGone_Succeeds) {
   TypeParam lock(this->connect(), this->kPath);
   Hold hold = lock.acquire();
@@ -249,7 +237,6 @@ TYPED_TEST(LockOutageTest, AReleaseOfANodeThatIsAlreadyGone_Succeeds) {
   EXPECT_FALSE(hold);
 }
 
-// 19
 TYPED_TEST(LockOutageTest, Close_EndsEverybodyWithConnectionClosed) {
   Connection& closing = this->connect_by_proxy();
   TypeParam lock(closing, this->kPath);
@@ -288,7 +275,6 @@ TYPED_TEST(LockOutageTest, Close_EndsEverybodyWithConnectionClosed) {
   EXPECT_EQ(lost.count(), 1);
 }
 
-// 19
 TYPED_TEST(LockOutageTest, ALockThatOutlivesItsConnection_IsRefused) {
   Connection& closing = this->connect();
   TypeParam lock(closing, this->kPath);

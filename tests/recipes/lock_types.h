@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,8 +13,8 @@
 
 namespace zkrecipes::testing {
 
-// The lock types under one interface, that of FairMutex, so that one suite tests them all. What differs between them
-// is said in constants:
+// The lock types under one interface, that of FairMutex, so that one suite tests them all. Constants name
+// the differences between them:
 //
 // kName     for people
 // kFair     grants in order of creation
@@ -52,15 +51,17 @@ struct WriteLockUnderTest : ReadWriteLock {
 
   using ReadWriteLock::ReadWriteLock;
   [[nodiscard]] Hold acquire() { return acquire_write(); }
-  [[nodiscard]] std::optional<Hold> try_acquire() { return try_acquire_write(); }
-  [[nodiscard]] std::optional<Hold> try_acquire_until(Clock::time_point deadline) {
-    return try_acquire_write_until(deadline);
+  [[nodiscard]] AcquireResult acquire(const StopToken& stop) { return acquire_write(stop); }
+  [[nodiscard]] AcquireResult try_acquire() { return try_acquire_write(); }
+  template <class Time>
+  [[nodiscard]] AcquireResult try_acquire_until(Time deadline, const StopToken& stop = {}) {
+    return try_acquire_write_until(deadline, stop);
   }
   template <class Duration>
-  [[nodiscard]] std::optional<Hold> try_acquire_for(Duration timeout) {
-    return try_acquire_write_for(timeout);
+  [[nodiscard]] AcquireResult try_acquire_for(Duration timeout, const StopToken& stop = {}) {
+    return try_acquire_write_for(timeout, stop);
   }
-  [[nodiscard]] PendingHold acquire_async() { return acquire_write_async(); }
+  [[nodiscard]] PendingHold acquire_async(const AcquireOptions& options = {}) { return acquire_write_async(options); }
 };
 
 /// A semaphore with one permit is a mutex. It has no lock(): the permits of lock() are kept here, one per thread.
@@ -74,7 +75,7 @@ struct OnePermitUnderTest : Semaphore {
   OnePermitUnderTest(Connection& connection, std::string path, LockOptions options = {})
       : Semaphore(connection, std::move(path), 1, std::move(options)) {}
 
-  void lock() { keep(acquire()); }
+  void lock() { keep(acquire(StopToken())); }
   bool try_lock() { return keep(try_acquire()); }
   template <class Duration>
   bool try_lock_for(Duration timeout) {
@@ -100,7 +101,7 @@ struct OnePermitUnderTest : Semaphore {
   }
 
  private:
-  bool keep(std::optional<Hold> hold) {
+  bool keep(AcquireResult hold) {
     if (!hold) return false;
     std::lock_guard<std::mutex> lock(mutex_);
     kept_[std::this_thread::get_id()] = std::move(*hold);
@@ -119,6 +120,15 @@ struct RecursiveMutexUnderTest : RecursiveFairMutex {
   using RecursiveFairMutex::RecursiveFairMutex;
 };
 
+/// Lockable only; its writing side.
+struct RecursiveWriteLockUnderTest : RecursiveReadWriteLock {
+  static constexpr const char* kName = "RecursiveReadWriteLock";
+  static constexpr bool kFair = true;
+  static constexpr const char* kPath = "";
+
+  using RecursiveReadWriteLock::RecursiveReadWriteLock;
+};
+
 struct LockTypeNames {
   template <class Lock>
   static std::string GetName(int /*index*/) {
@@ -130,6 +140,6 @@ struct LockTypeNames {
 using LockTypes = ::testing::Types<FairMutexUnderTest, SimpleLockUnderTest, WriteLockUnderTest, OnePermitUnderTest>;
 /// All.
 using LockableTypes = ::testing::Types<FairMutexUnderTest, SimpleLockUnderTest, WriteLockUnderTest, OnePermitUnderTest,
-                                       RecursiveMutexUnderTest>;
+                                       RecursiveMutexUnderTest, RecursiveWriteLockUnderTest>;
 
 }  // namespace zkrecipes::testing

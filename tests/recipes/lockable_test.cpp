@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every lock type as std::mutex's kin. The numbers are those of the scenarios.
+// Every lock type as Lockable, TimedLockable or SharedLockable.
 #include <mutex>
 
 #include "tests/recipes/lock_types.h"
@@ -35,7 +35,6 @@ class LockableTest : public ControlledRecipeTest {
 
 TYPED_TEST_SUITE(LockableTest, LockableTypes, LockTypeNames);
 
-// 1
 TYPED_TEST(LockableTest, AGuard_HoldsInItsScopeOnly) {
   TypeParam lock(this->connect(), this->kPath);
   TypeParam other(this->connect(), this->kPath);
@@ -53,7 +52,6 @@ TYPED_TEST(LockableTest, AGuard_HoldsInItsScopeOnly) {
   other.unlock();
 }
 
-// 1
 TYPED_TEST(LockableTest, AUniqueLock_TakesAndGivesBack) {
   TypeParam lock(this->connect(), this->kPath);
   TypeParam other(this->connect(), this->kPath);
@@ -67,7 +65,6 @@ TYPED_TEST(LockableTest, AUniqueLock_TakesAndGivesBack) {
   EXPECT_TRUE(other.is_held());
 }
 
-// 1
 TYPED_TEST(LockableTest, TwoLocksInOppositeOrders_DoNotDeadlock) {
   Connection& first = this->connect();
   Connection& second = this->connect();
@@ -90,7 +87,6 @@ TYPED_TEST(LockableTest, TwoLocksInOppositeOrders_DoNotDeadlock) {
   EXPECT_EQ(section.overlaps(), 0);
 }
 
-// 3
 TYPED_TEST(LockableTest, ALostSession_IsToldToWhoLocked) {
   Connection& connection = this->connect();
   TypeParam lock(connection, this->kPath);
@@ -110,20 +106,17 @@ TYPED_TEST(LockableTest, ALostSession_IsToldToWhoLocked) {
   EXPECT_EQ(lost.count(), 1);
 }
 
-// 5
 TYPED_TEST(LockableTest, OneObjectSharedByTenThreads_LetsInOneAtATime) {
   TypeParam lock(this->connect(), this->kPath);
   this->expect_exclusion(10, 10, [&](int) -> TypeParam& { return lock; });
 }
 
-// 5
 TYPED_TEST(LockableTest, TwoConnections_LetInOneAtATime) {
   TypeParam here(this->connect(), this->kPath);
   TypeParam there(this->connect(), this->kPath);
   this->expect_exclusion(8, 10, [&](int i) -> TypeParam& { return i % 2 == 0 ? here : there; });
 }
 
-// 5
 TYPED_TEST(LockableTest, AHundredConnections_LetInOneAtATime) {
   std::vector<std::unique_ptr<TypeParam>> locks;
   std::vector<Connection*> connections;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replies that are lost after the server has applied the request. The numbers are those of the scenarios.
+// Replies that are lost after the server has applied the request.
 #include "tests/recipes/lock_types.h"
 #include "tests/recipes/recipe_test.h"
 
@@ -77,7 +77,6 @@ class LostReplyTest : public ControlledRecipeTest {
 
 TYPED_TEST_SUITE(LostReplyTest, LockTypes, LockTypeNames);
 
-// 21
 TYPED_TEST(LostReplyTest, ALostReply_IsResolvedToOneNodeAndTheRightToken) {
   int fired = 0;
   for (const RequestKind kind : kKinds) {
@@ -93,7 +92,6 @@ TYPED_TEST(LostReplyTest, ALostReply_IsResolvedToOneNodeAndTheRightToken) {
   EXPECT_GE(fired, 8) << "the faults have hit nothing";
 }
 
-// 21
 TYPED_TEST(LostReplyTest, ARequestThatIsCutHalfWay_IsSentAgain) {
   for (const RequestKind kind : kKinds) {
     SCOPED_TRACE(name_of(kind));
@@ -104,7 +102,6 @@ TYPED_TEST(LostReplyTest, ARequestThatIsCutHalfWay_IsSentAgain) {
   }
 }
 
-// 23
 TYPED_TEST(LostReplyTest, ALostReplyWhoseSessionExpires_LeavesNothingToBeAdopted) {
   for (const RequestKind kind : {RequestKind::create, RequestKind::get_children, RequestKind::get_data}) {
     const bool watches_children = TypeParam::kLookNth > 1;
@@ -132,7 +129,6 @@ TYPED_TEST(LostReplyTest, ALostReplyWhoseSessionExpires_LeavesNothingToBeAdopted
   }
 }
 
-// 23
 TYPED_TEST(LostReplyTest, ALostCreateWhoseSessionExpires_IsDoneAgainInTheNext) {
   TypeParam lock(*this->victim_, this->kPath);
   lock.acquire().release();
@@ -148,7 +144,6 @@ TYPED_TEST(LostReplyTest, ALostCreateWhoseSessionExpires_IsDoneAgainInTheNext) {
   EXPECT_NE(this->victim_->session_id(), session);
 }
 
-// 24
 TYPED_TEST(LostReplyTest, TheSameReplyLostTwiceInARow_IsResolved) {
   for (const RequestKind kind : kKinds) {
     SCOPED_TRACE(name_of(kind));
@@ -160,7 +155,6 @@ TYPED_TEST(LostReplyTest, TheSameReplyLostTwiceInARow_IsResolved) {
   }
 }
 
-// 24
 TYPED_TEST(LostReplyTest, ALostCreateWhoseCleanUpFailsToo_IsResolved) {
   for (const RequestKind second :
        {RequestKind::sync, RequestKind::get_children, RequestKind::get_data, RequestKind::exists}) {
@@ -173,7 +167,6 @@ TYPED_TEST(LostReplyTest, ALostCreateWhoseCleanUpFailsToo_IsResolved) {
   }
 }
 
-// 24, 32
 TYPED_TEST(LostReplyTest, ALostCreateWhoseCallTimesOutMeanwhile_LeavesNoNode) {
   TypeParam lock(*this->victim_, this->kPath);
   lock.acquire().release();
@@ -190,7 +183,6 @@ TYPED_TEST(LostReplyTest, ALostCreateWhoseCallTimesOutMeanwhile_LeavesNoNode) {
   }
 }
 
-// 24
 TYPED_TEST(LostReplyTest, ALostCreateThatIsCancelledMeanwhile_LeavesNoNode) {
   TypeParam lock(*this->victim_, this->kPath);
   lock.acquire().release();

@@ -35,7 +35,7 @@ class OutageMemoryTest : public ControlledRecipeTest {
     give_up(kCancelled, kTimedOut);
     EXPECT_TRUE(wait_for([&] { return load_of(connection).requests == 0; })) << load_of(connection).requests;
     long grown = 0;
-    // What was cancelled last may still be on its way out.
+    // Acquires that were cancelled last may not be freed yet.
     const bool flat = wait_for([&] { return (grown = resident_kb() - before) < 4'000; }, 5s);
     std::cout << kCancelled << " cancelled and " << kTimedOut << " timed out: memory grew by " << grown << " kB\n";
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

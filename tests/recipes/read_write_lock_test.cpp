@@ -12,7 +12,6 @@ namespace {
 
 class ReadWriteLockTest : public ControlledRecipeTest {};
 
-// 26
 TEST_F(ReadWriteLockTest, Readers_HoldTogether) {
   ReadWriteLock here(connect(), kPath), there(connect(), kPath);
   const Hold first = here.acquire_read();
@@ -24,7 +23,6 @@ TEST_F(ReadWriteLockTest, Readers_HoldTogether) {
   EXPECT_FALSE(there.try_acquire_write());
 }
 
-// 26
 TEST_F(ReadWriteLockTest, AWriter_IsAlone) {
   ReadWriteLock here(connect(), kPath), there(connect(), kPath);
   const Hold writer = here.acquire_write();
@@ -34,7 +32,6 @@ TEST_F(ReadWriteLockTest, AWriter_IsAlone) {
   EXPECT_TRUE(writer.is_valid());
 }
 
-// 26
 TEST_F(ReadWriteLockTest, AReaderBehindAWaitingWriter_Waits) {
   Connection& writing = connect();
   Connection& reading = connect();
@@ -55,7 +52,6 @@ TEST_F(ReadWriteLockTest, AReaderBehindAWaitingWriter_Waits) {
   EXPECT_TRUE(get(reader).is_valid());
 }
 
-// 26
 TEST_F(ReadWriteLockTest, AllReadersBehindOneWriter_GoInTogether) {
   constexpr std::size_t kReaders = 10;
   Connection& reading = connect();
@@ -70,7 +66,6 @@ TEST_F(ReadWriteLockTest, AllReadersBehindOneWriter_GoInTogether) {
   for (const Hold& hold : holds) EXPECT_TRUE(hold.is_valid());
 }
 
-// 26
 TEST_F(ReadWriteLockTest, AReaderThatLeaves_WakesNoReader) {
   Connection& reading = connect_by_proxy();
   Connection& leaving = connect();
@@ -88,7 +83,6 @@ TEST_F(ReadWriteLockTest, AReaderThatLeaves_WakesNoReader) {
   EXPECT_EQ(get(stays).cost().wakeups, 1);
 }
 
-// 27
 TEST_F(ReadWriteLockTest, ADowngrade_KeepsTheTokenAndTheQueuedWriterOut) {
   Connection& waiting = connect();
   ReadWriteLock lock(connect(), kPath), other(waiting, kPath), third(connect(), kPath);
@@ -109,7 +103,6 @@ TEST_F(ReadWriteLockTest, ADowngrade_KeepsTheTokenAndTheQueuedWriterOut) {
   EXPECT_TRUE(get(writer).is_valid());
 }
 
-// 27
 TEST_F(ReadWriteLockTest, ADowngrade_LetsReadersInWhoCameAfterIt) {
   Connection& waiting = connect();
   ReadWriteLock lock(connect(), kPath), other(waiting, kPath);
@@ -138,7 +131,6 @@ TEST_F(ReadWriteLockTest, ADowngrade_KeepsAMutexWaiterOnTheSamePathOut) {
   EXPECT_TRUE(get(pending).is_valid());
 }
 
-// 27, 21
 TEST_F(ReadWriteLockTest, ADowngradeWhoseReplyIsLost_IsResolved) {
   Connection& connection = connect_by_proxy();
   Connection& waiting = connect();
@@ -156,7 +148,6 @@ TEST_F(ReadWriteLockTest, ADowngradeWhoseReplyIsLost_IsResolved) {
   EXPECT_TRUE(get(writer).is_valid());
 }
 
-// 27
 TEST_F(ReadWriteLockTest, ADowngradeOfSomethingElse_IsRefusedAndChangesNothing) {
   Connection& connection = connect();
   ReadWriteLock lock(connection, kPath), elsewhere(connection, "/elsewhere");
@@ -175,7 +166,6 @@ TEST_F(ReadWriteLockTest, ADowngradeOfSomethingElse_IsRefusedAndChangesNothing) 
   EXPECT_TRUE(read.is_valid());  // NOLINT(bugprone-use-after-move)
 }
 
-// 27
 TEST_F(ReadWriteLockTest, ADowngradeOfALostHold_IsRefused) {
   Connection& connection = connect();
   ReadWriteLock lock(connection, kPath);
@@ -186,7 +176,6 @@ TEST_F(ReadWriteLockTest, ADowngradeOfALostHold_IsRefused) {
             make_error_code(ErrorCode::session_lost));
 }
 
-// 28
 TEST_F(ReadWriteLockTest, WriteWhileReading_TimesOutWithoutHarmToOthers) {
   ReadWriteLock lock(connect(), kPath), other(connect(), kPath);
   const Hold read = lock.acquire_read();
@@ -217,7 +206,64 @@ TEST_F(ReadWriteLockTest, StandardLocks_Work) {
   other.unlock();
 }
 
-// 29
+TEST_F(ReadWriteLockTest, WriteInReadAndReadInWriteByOneThread_AreRefusedAtOnce) {
+  Connection& connection = connect();
+  ReadWriteLock lock(connection, kPath);
+  lock.lock_shared();
+  EXPECT_THROW(lock.lock(), std::logic_error);
+  EXPECT_THROW(static_cast<void>(lock.try_lock_for(kLimit)), std::logic_error);
+  EXPECT_FALSE(lock.try_lock());
+  EXPECT_FALSE(lock.try_lock_for(0s));
+  Background([&] { EXPECT_FALSE(lock.try_lock_for(10ms)) << "another thread may wait"; }).join();
+  EXPECT_TRUE(lock.is_held_shared());
+  lock.unlock_shared();
+
+  lock.lock();
+  EXPECT_THROW(lock.lock_shared(), std::logic_error);
+  EXPECT_THROW(static_cast<void>(lock.try_lock_shared_for(kLimit)), std::logic_error);
+  EXPECT_FALSE(lock.try_lock_shared());
+  EXPECT_FALSE(lock.try_lock_shared_for(-1s));
+  EXPECT_THROW(lock.lock(), std::logic_error);
+  EXPECT_FALSE(lock.try_lock_for(10ms));
+  EXPECT_TRUE(lock.is_held());
+  lock.unlock();
+}
+
+TEST_F(ReadWriteLockTest, ALostReadHold_DoesNotKeepItsThreadFromWriting) {
+  Connection& connection = connect();
+  ReadWriteLock lock(connection, kPath);
+  CallCount lost;
+  lock.lock_shared();
+  const Subscription subscription = lock.on_lost_shared(lost.handler());
+  expire_session(connection);
+  ASSERT_TRUE(lost.wait());
+  EXPECT_FALSE(lock.is_held_shared());
+  lock.lock();
+  EXPECT_TRUE(lock.is_held());
+  EXPECT_GT(lock.fencing_token(), lock.fencing_token_shared());
+  lock.unlock();
+  lock.unlock_shared();
+}
+
+TEST_F(ReadWriteLockTest, AReadersToken_LiesBetweenThoseOfTheWritesAroundIt) {
+  ReadWriteLock here(connect(), kPath), there(connect(), kPath);
+  here.lock();
+  const FencingToken before = here.fencing_token();
+  here.unlock();
+  here.lock_shared();
+  there.lock_shared();
+  const FencingToken first = here.fencing_token_shared(), second = there.fencing_token_shared();
+  EXPECT_NE(first, second);
+  here.unlock_shared();
+  there.unlock_shared();
+  there.lock();
+  for (const FencingToken& token : {first, second}) {
+    EXPECT_GT(token, before);
+    EXPECT_LT(token, there.fencing_token());
+  }
+  there.unlock();
+}
+
 TEST_F(ReadWriteLockTest, RandomReadsAndWritesUnderFaults_NeverMeet) {
   constexpr int kClients = 8;
   constexpr int kCycles = 25;

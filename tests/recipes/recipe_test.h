@@ -41,7 +41,7 @@ class Background {
   std::thread thread_;
 };
 
-/// What several threads do at once; join() (or the destructor) waits for all.
+/// Several threads that run at once; join() (or the destructor) waits for all.
 class Crowd {
  public:
   Crowd() = default;
@@ -78,7 +78,7 @@ class CriticalSection {
   std::atomic<int> entries_{0};
 };
 
-/// What the suites of all recipes share.
+/// Shared by the suites of all recipes.
 class RecipeTest : public ServerTest {
  protected:
   static constexpr const char* kPath = "/lock";
@@ -128,8 +128,9 @@ class ControlledRecipeTest : public RecipeTest {
 /// Counts how often it was called.
 struct CallCount {
   std::shared_ptr<std::atomic<int>> calls = std::make_shared<std::atomic<int>>(0);
-  std::function<void()> handler() const {
-    return [calls = calls] { ++*calls; };
+  /// For a callback of any type.
+  auto handler() const {
+    return [calls = calls](auto&&...) { ++*calls; };
   }
   int count() const { return *calls; }
   bool wait(int number = 1) const {

@@ -10,7 +10,6 @@ namespace {
 
 class RecursiveFairMutexTest : public ControlledRecipeTest {};
 
-// 6
 TEST_F(RecursiveFairMutexTest, ReEntry_KeepsOneNodeAndOneTokenAndAsksTheServerForNothing) {
   Connection& connection = connect_by_proxy();
   RecursiveFairMutex mutex(connection, kPath);
@@ -35,7 +34,6 @@ TEST_F(RecursiveFairMutexTest, ReEntry_KeepsOneNodeAndOneTokenAndAsksTheServerFo
   EXPECT_TRUE(other.try_acquire_for(kLimit));
 }
 
-// 6
 TEST_F(RecursiveFairMutexTest, AnotherThread_IsRefusedAndCannotUnlock) {
   RecursiveFairMutex mutex(connect(), kPath);
   const std::lock_guard<RecursiveFairMutex> guard(mutex);

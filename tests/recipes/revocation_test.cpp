@@ -86,9 +86,9 @@ TYPED_TEST(RevocationTest, AHoldThatWasReleasedMeanwhile_IsNotTold) {
   ASSERT_TRUE(this->wait_for_waiters(connection, 1)) << "the watch for revocations";
   Gate gate;
   PendingHold blocks_the_callbacks = busy.acquire_async();
-  blocks_the_callbacks.on_ready([&] { gate.pass(); });
+  blocks_the_callbacks.on_ready([&](const AcquireResult&) { gate.pass(); });
   ASSERT_TRUE(gate.wait_until_reached());
-  // The answer to this read comes behind the watch event, so the watch has fired by then and is set again.
+  // The answer to this read is received after the watch event, so the watch has fired by then and is set again.
   request_revoke(other, hold.node());
   static_cast<void>(contenders(connection, this->kPath));
   ASSERT_TRUE(this->wait_for_waiters(connection, 1));
@@ -106,7 +106,7 @@ TYPED_TEST(RevocationTest, AnUnknownNode_IsNotHeld) {
 
 TYPED_TEST(RevocationTest, AWaitersNode_CanBeAskedToo) {
   if (!TypeParam::kFair) GTEST_SKIP() << "its waiters have no nodes";
-  // The data of a waiting node says nothing about who is ahead: whoever watches it looks again and goes on waiting.
+  // The data of a waiting node says nothing about its predecessors: its successor lists again and continues to wait.
   Connection& waiting = this->connect();
   Connection& behind = this->connect();
   TypeParam a(this->connect(), this->kPath), b(waiting, this->kPath), c(behind, this->kPath);

@@ -20,7 +20,6 @@ class SemaphoreTest : public ControlledRecipeTest {
   bool wait_for_leases(std::size_t number) { return wait_for_children(kLeases, number); }
 };
 
-// 30
 TEST_F(SemaphoreTest, AllPermitsCanBeInUse_AndNotOneMore) {
   Semaphore here(connect(), kPath, 3), there(connect(), kPath, 3);
   const Hold first = here.acquire();
@@ -33,7 +32,6 @@ TEST_F(SemaphoreTest, AllPermitsCanBeInUse_AndNotOneMore) {
   EXPECT_TRUE(there.try_acquire_for(kLimit));
 }
 
-// 30
 TEST_F(SemaphoreTest, TenClientsWithRandomHolds_NeverHoldMoreThanThePermits) {
   constexpr int kPermits = 3;
   constexpr int kClients = 10;
@@ -61,7 +59,6 @@ TEST_F(SemaphoreTest, TenClientsWithRandomHolds_NeverHoldMoreThanThePermits) {
   EXPECT_EQ(cycles, kClients * kCycles);
 }
 
-// 31
 TEST_F(SemaphoreTest, AClosedConnection_GivesItsPermitsBack) {
   Connection& closing = connect();
   Semaphore leaver(closing, kPath, 2), stayer(connect(), kPath, 2);
@@ -75,7 +72,6 @@ TEST_F(SemaphoreTest, AClosedConnection_GivesItsPermitsBack) {
   EXPECT_TRUE(fourth);
 }
 
-// 31
 TEST_F(SemaphoreTest, AnExpiredSession_GivesItsPermitsBack) {
   Connection& expiring = connect();
   Semaphore leaver(expiring, kPath, 2), stayer(connect(), kPath, 2);
@@ -95,7 +91,6 @@ TEST_F(SemaphoreTest, AnExpiredSession_GivesItsPermitsBack) {
   EXPECT_EQ(lost.count(), 2);
 }
 
-// 31
 TEST_F(SemaphoreTest, ALeaseDeletedFromOutside_IsLostAndTheOthersAreNot) {
   Semaphore semaphore(connect(options(6s)), kPath, 2);
   const Hold first = semaphore.acquire();
@@ -105,7 +100,6 @@ TEST_F(SemaphoreTest, ALeaseDeletedFromOutside_IsLostAndTheOthersAreNot) {
   EXPECT_TRUE(second.is_valid());
 }
 
-// 31
 TEST_F(SemaphoreTest, ALeaseDeletedWhileWaitingForItsTurn_IsMadeAgain) {
   Connection& waiting = connect();
   Semaphore semaphore(connect(), kPath, 1), other(waiting, kPath, 1);
@@ -124,7 +118,6 @@ TEST_F(SemaphoreTest, ALeaseDeletedWhileWaitingForItsTurn_IsMadeAgain) {
   EXPECT_TRUE(get(pending).is_valid());
 }
 
-// 32
 TEST_F(SemaphoreTest, ATimeOutAtTheHeadOfTheLine_LeavesNoLease) {
   Connection& waiting = connect();
   Semaphore semaphore(connect(), kPath, 1), other(waiting, kPath, 1);
@@ -135,7 +128,6 @@ TEST_F(SemaphoreTest, ATimeOutAtTheHeadOfTheLine_LeavesNoLease) {
   EXPECT_TRUE(hold.is_valid());
 }
 
-// 32
 TEST_F(SemaphoreTest, ACancelAtTheHeadOfTheLine_LeavesNoLeaseAndTheNextBecomesTheHead) {
   Connection& quitter = connect();
   Connection& stayer = connect();
@@ -153,7 +145,6 @@ TEST_F(SemaphoreTest, ACancelAtTheHeadOfTheLine_LeavesNoLeaseAndTheNextBecomesTh
   EXPECT_TRUE(get(stays).is_valid());
 }
 
-// 32
 TEST_F(SemaphoreTest, AReplyLostBetweenLeaseAndListing_LeavesNoOrphan) {
   Connection& connection = connect_by_proxy();
   Semaphore semaphore(connection, kPath, 1);
@@ -270,7 +261,7 @@ TEST_F(SemaphoreTest, ATryInLineBeforeAnyPermitWasTaken_NoticesTheFirstOne) {
   remove_node(kTaken);
 }
 
-// 33: the number of permits is each client's own opinion, as the class says.
+// Each client counts with its own number of permits.
 TEST_F(SemaphoreTest, AClientWithALargerNumber_TakesPermitsUpToItsOwn) {
   Semaphore small(connect(), kPath, 1), large(connect(), kPath, 3);
   const Hold first = small.acquire();
@@ -284,7 +275,6 @@ TEST_F(SemaphoreTest, AClientWithALargerNumber_TakesPermitsUpToItsOwn) {
   EXPECT_TRUE(first.is_valid()) << "nobody loses what it has";
 }
 
-// 33
 TEST_F(SemaphoreTest, AClientWithASmallerNumber_WaitsUntilFewerAreInUse) {
   Connection& waiting = connect();
   Semaphore small(waiting, kPath, 1), large(connect(), kPath, 2);

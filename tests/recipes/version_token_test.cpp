@@ -87,7 +87,7 @@ TEST_F(VersionTokenTest, APathThatWasMadeWithoutTheOption_CountsAsLongAsItLives)
 TEST_F(VersionTokenTest, AReadWriteLock_CountsItsWriters) {
   Connection& connection = connect();
   ReadWriteLock lock(connection, kPath, counting());
-  lock.acquire_read().release();  // a reader that comes first must not make a path that cannot count
+  lock.acquire_read().release();  // a reader that arrives first must not make a path that cannot count
   Hold write = lock.acquire_write();
   EXPECT_EQ(write.token().version, 1);
   const Hold read = lock.downgrade(std::move(write));

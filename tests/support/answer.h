@@ -41,7 +41,7 @@ class Answer {
     std::unique_lock<std::mutex> lock(state_->mutex);
     return state_->changed.wait_for(lock, limit, [this] { return state_->calls > 0; });
   }
-  /// Throws std::runtime_error when no answer comes in time.
+  /// Throws std::runtime_error when no answer is received in time.
   Value get(std::chrono::milliseconds limit = kLimit) const {
     if (!wait(limit)) throw std::runtime_error("a call was not completed in time");
     std::lock_guard<std::mutex> lock(state_->mutex);

@@ -10,11 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "testkit/direction.h"
 #include "tests/support/zookeeper_frames.h"
 
 namespace zkrecipes::testing {
 
-enum class Direction { to_server, to_client, both };
+using testkit::Direction;
 
 /// A request, reply or watch event at the moment the proxy had read all of it.
 struct Observed : Message {
@@ -24,27 +25,25 @@ struct Observed : Message {
 
 std::ostream& operator<<(std::ostream& out, const Observed& observed);
 
-/// Stands between clients and one server on loopback, passes ZooKeeper's frames on, and does damage when told
-/// to.
+/// A relay (testkit::TcpRelay) that understands ZooKeeper's frames, passes them on, and injects faults on request.
 ///
-/// Two kinds of damage. One-shot faults hit one chosen request. They count requests of their kind over all
-/// connections from the call that arms them. A request is hit by at most one fault, the one armed first; a
-/// fault that was due at the same request stays due for the next of its kind, so arming one twice hits two
-/// requests in a row. A fault on a reply whose connection ends before the reply comes has not fired: it is
-/// due again at the next request of its kind. Standing conditions hold for all connections until heal().
-/// One-shot faults do not apply to what a black hole eats.
+/// There are two kinds of faults. One-shot faults hit one chosen request. They count requests of their kind over all
+/// connections from the call that arms them. A request is hit by at most one fault, the one armed first; a fault that
+/// was due at the same request stays due for the next of its kind, so arming one twice hits two requests in a row. A
+/// fault on a reply whose connection ends before the reply is received has not fired: it is due again at the next
+/// request of its kind. Standing conditions hold for all connections until heal(). One-shot faults do not apply to
+/// frames that vanish in a black hole.
 ///
-/// What comes before a fault on the same connection is undisturbed: requests sent before a cut request reach
-/// the server, replies that came before a dropped one reach the client.
+/// Frames before a fault on the same connection are undisturbed: requests sent before a cut request reach the server,
+/// replies received before a dropped one reach the client.
 ///
-/// Frames are passed on when they are whole. A stream that is not ZooKeeper's protocol (four-letter words
-/// too) gets its connection closed. When one side closes, the other is closed after it has got what was on
-/// its way.
+/// Frames are passed on when they are whole. The connection of a stream that is not ZooKeeper's protocol (four-letter
+/// words too) is closed. When one side closes, the other side is closed after it has received what was on its way.
 ///
-/// Threads: one thread of its own does all the work. Any thread may call; a call has taken effect when it
-/// returns. The observer runs on the proxy's thread and may call too: its calls take effect after it has
-/// returned, and waits answer at once. It must not block, throw or destroy the proxy. The destructor closes
-/// everything, also what is held or delayed, and waits for nobody but a running observer.
+/// Threads: one thread of its own does all the work. Any thread may call; a call has taken effect when it returns. The
+/// observer runs on the proxy's thread and may call too: its calls take effect after it has returned, and waits answer
+/// at once. It must not block, throw or destroy the proxy. The destructor closes all connections, discards what is held
+/// or delayed, and waits for nothing but a running observer.
 class FaultProxy {
  public:
   /// `upstream` is "address:port" with a numeric address. Throws std::invalid_argument if it is not.
@@ -68,7 +67,7 @@ class FaultProxy {
   /// The request is swallowed and the connection cut: never applied.
   void cut_before_request(RequestKind kind, int nth = 1);
   /// The reply, and everything behind it to the same client (the end of the connection too), waits for
-  /// release_held(). Fires when the reply has come. heal() releases nothing; closing the connection throws
+  /// release_held(). Fires when the reply is received. heal() releases nothing; closing the connection throws
   /// away what is held.
   void hold_reply(RequestKind kind, int nth = 1);
   void release_held();
@@ -93,7 +92,7 @@ class FaultProxy {
   /// Bytes in this direction, delayed or held ones too, and the end of the connection vanish, now and on
   /// connections to come. Adds to directions that are black already.
   void black_hole(Direction direction = Direction::both);
-  /// For bytes that come from now on, each way; 0 is off. Order is kept.
+  /// For bytes that are read from now on, each way; 0 is off. Order is kept.
   void delay(std::chrono::milliseconds each_way);
   /// Every byte in a write (with TCP_NODELAY: a segment) of its own.
   void deliver_single_bytes(bool on);
@@ -106,7 +105,7 @@ class FaultProxy {
   void heal();
 
   struct Counts {
-    std::map<RequestKind, long> requests;  // as read from clients, whatever became of them
+    std::map<RequestKind, long> requests;  // as read from clients, passed on or not
     long bytes_to_server = 0;              // handed on
     long bytes_to_client = 0;
     long connections = 0;   // accepted
@@ -136,8 +135,8 @@ class FaultProxy {
   static constexpr std::size_t kTraceLength = 4096;
 
  private:
-  class Relay;
-  std::unique_ptr<Relay> relay_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace zkrecipes::testing

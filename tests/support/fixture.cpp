@@ -117,8 +117,8 @@ void ConnectedTest::disconnect(Connection& connection) {
   connections_.erase(found);
 }
 
-connection::ZookeeperClient::Load ConnectedTest::load_of(Connection& connection) {
-  return static_cast<connection::ZookeeperClient&>(*client_of(connection)).load();
+detail::ZookeeperClient::Load ConnectedTest::load_of(Connection& connection) {
+  return static_cast<detail::ZookeeperClient&>(*client_of(connection)).load();
 }
 
 bool ConnectedTest::wait_for_state(Connection& connection, ConnectionState state, std::chrono::milliseconds limit) {

@@ -45,7 +45,7 @@ class StateLog {
   const Subscription subscription_;
 };
 
-/// What tests against real servers have in common. Each test has a chroot of its own, so tests do not see each other
+/// Shared by the tests against real servers. Each test has a chroot of its own, so tests do not see each other
 /// although they share servers; all paths below are relative to it. Connections that the fixture makes are closed by
 /// it, after it has checked that the test left nothing behind:
 ///
@@ -75,8 +75,8 @@ class ConnectedTest : public ::testing::Test {
   Connection& begin_connect(ConnectionOptions options);
   void disconnect(Connection& connection);  ///< destroys it
 
-  /// What is open on it now: requests, watches, probes.
-  static connection::ZookeeperClient::Load load_of(Connection& connection);
+  /// The open requests, watches and probes of a connection.
+  static detail::ZookeeperClient::Load load_of(Connection& connection);
 
   // ---- What happens to the world ----
 

@@ -14,13 +14,13 @@
 
 namespace zkrecipes::testing {
 
-/// What a process did with a lock, or what happened to it, as one line of text:
+/// One event of a process with a lock, as one line of text:
 ///
 ///     <process> <operation> <event> <mode> <time> <token>
 ///
 /// The process is any word; the operation is a number of the process's own, one per acquire. The time is the
 /// machine's monotonic clock in nanoseconds, which all processes (also Java's and Python's) share. The token is a
-/// zxid, or "-" where the event has none. Lines of several processes may come in any order; those of one process come
+/// zxid, or "-" where the event has none. Lines of several processes may be in any order; those of one process are
 /// in the order in which it wrote them. Empty lines and lines that begin with '#' are skipped.
 ///
 ///     invoke   the acquire was called

@@ -10,7 +10,7 @@
 
 namespace zkrecipes::testing {
 
-/// What a history is judged by.
+/// The rule by which a history is judged.
 ///
 /// A hold counts from the time of its ok up to, and without, the earliest of
 /// - its release: the time at which the process still held and began to release,
@@ -19,8 +19,8 @@ namespace zkrecipes::testing {
 ///   process that was paused and then killed had no chance to write down its loss.
 /// A hold without any of these counts to the end of the history.
 ///
-/// So a holder that was paused beyond its validity, and acts without looking, is not a violation of `mutex`: it was
-/// told when its hold would end. Only a resource that looks at tokens can keep it out, and that is `fenced_mutex`.
+/// So a holder that was paused beyond its validity, and acts without looking, is not a violation of `mutex`: it
+/// knew when its hold would end. Only a resource that looks at tokens can keep it out, and that is `fenced_mutex`.
 ///
 /// - mutex: no two holds overlap.
 /// - fenced_mutex: that; each hold has a token; tokens grow strictly in the order of the grants (for a queue in which

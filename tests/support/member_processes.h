@@ -14,7 +14,7 @@
 namespace zkrecipes::testing {
 
 /// The members of an ensemble, each in a process of its own; the links between them pass a relay in yet another one.
-/// What TestEnsemble does with ServerOptions::process_per_member. Thread-safe.
+/// Used by TestEnsemble with ServerOptions::process_per_member. Thread-safe.
 class MemberProcesses {
  public:
   /// `start_arguments`: what all members are started with. `ports`: the argument of each member that names its ports.

@@ -32,7 +32,7 @@ class PlainClient {
     int state;
     std::string path;
   };
-  /// What its own (global) watcher was told, in order.
+  /// The events that its own (global) watcher has received, in order.
   std::vector<Event> events() const;
   bool wait_for_state(int state, std::chrono::milliseconds limit) const;
 

@@ -47,15 +47,7 @@ class FaultPlan {
   std::deque<Fault> waiting_;
 };
 
-struct Conditions {
-  bool black_to_server = false;
-  bool black_to_client = false;
-  std::chrono::milliseconds delay{0};
-  bool single_bytes = false;
-  bool never_answer = false;
-};
-
-/// What tests may ask and wait for from their own threads.
+/// Counts and events that tests may ask and wait for from their own threads.
 class Ledger {
  public:
   template <class Change>
@@ -90,9 +82,8 @@ class Ledger {
   mutable std::condition_variable changed_;
 };
 
-/// What the connections of one proxy share. Used on the proxy's thread only, but for the ledger.
+/// Shared by the connections of one proxy. Used on the proxy's thread only, but for the ledger.
 struct ProxyShared {
-  Conditions conditions;
   FaultPlan plan;
   std::function<void(const Observed&)> observer;
   Ledger ledger;

@@ -8,12 +8,12 @@
 
 namespace zkrecipes::testing {
 
-using connection::CreatedNode;
-using connection::CreateSpec;
-using connection::Reply;
-using connection::RequestKind;
-using connection::SessionPtr;
-using connection::Status;
+using detail::CreatedNode;
+using detail::CreateSpec;
+using detail::Reply;
+using detail::RequestKind;
+using detail::SessionPtr;
+using detail::Status;
 
 namespace {
 
@@ -37,9 +37,9 @@ CreateSpec fixed_node(const std::string& parent, const std::string& name) {
   spec.parent = parent;
   spec.name = name;
   spec.guid = unique_guid();
-  spec.guid_place = connection::GuidPlace::in_data;
+  spec.guid_place = detail::GuidPlace::in_data;
   spec.data = "held by " + spec.guid;
-  spec.mode = connection::CreateMode::ephemeral;
+  spec.mode = detail::CreateMode::ephemeral;
   return spec;
 }
 

@@ -2,71 +2,16 @@
 #include "tests/support/test_server.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sstream>
 #include <stdexcept>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <system_error>
-#include <thread>
-#include <unistd.h>
 #include <utility>
 
 #include "tests/support/member_processes.h"
 
 namespace zkrecipes::testing {
 namespace {
-
-constexpr std::chrono::seconds kCommandTimeout{30};
-constexpr std::chrono::seconds kExitTimeout{5};
-
-void check_spawn(int error, const std::string& what) {
-  if (error != 0) throw std::system_error(error, std::generic_category(), what);
-}
-
-/// posix_spawn's attributes and actions, released in any case.
-struct SpawnSetup {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-  SpawnSetup() {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-  }
-  ~SpawnSetup() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSetup(const SpawnSetup&) = delete;
-  SpawnSetup& operator=(const SpawnSetup&) = delete;
-};
-
-/// Starts the program with `socket` as its standard input and output.
-pid_t spawn(const std::string& program, const std::vector<std::string>& arguments, int socket) {
-  SpawnSetup setup;
-  check_spawn(posix_spawn_file_actions_adddup2(&setup.actions, socket, STDIN_FILENO), "adddup2");
-  check_spawn(posix_spawn_file_actions_adddup2(&setup.actions, socket, STDOUT_FILENO), "adddup2");
-  // A process group of its own: Ctrl-C is for this program, which then ends the servers; and if this program
-  // dies while the servers are paused, the kernel wakes a stopped group that nobody is left to wake.
-  check_spawn(posix_spawnattr_setpgroup(&setup.attributes, 0), "setpgroup");
-  sigset_t none;
-  sigemptyset(&none);
-  check_spawn(posix_spawnattr_setsigmask(&setup.attributes, &none), "setsigmask");
-  check_spawn(posix_spawnattr_setflags(&setup.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK), "setflags");
-
-  std::vector<char*> argv{const_cast<char*>(program.c_str())};
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  pid_t pid = -1;
-  check_spawn(posix_spawn(&pid, program.c_str(), &setup.actions, &setup.attributes, argv.data(), environ),
-              "cannot start the test server " + program);
-  return pid;
-}
 
 std::vector<std::string> split(const std::string& list, char separator) {
   std::vector<std::string> parts;
@@ -126,122 +71,6 @@ std::optional<std::string> external_servers() {
   const char* servers = std::getenv("ZKRECIPES_TEST_SERVERS");
   if (servers == nullptr || *servers == '\0') return std::nullopt;
   return servers;
-}
-
-std::string test_server_launcher() {
-  if (const char* overridden = std::getenv("ZKRECIPES_TEST_SERVER_LAUNCHER")) return overridden;
-  return ZKRECIPES_TEST_SERVER_LAUNCHER;
-}
-
-TestServerProcess& TestServerProcess::instance() {
-  static TestServerProcess process;
-  return process;
-}
-
-TestServerProcess::TestServerProcess(const std::vector<std::string>& arguments) : owner_(getpid()) {
-  // A socket rather than pipes: a write to a process that has ended must fail, not raise SIGPIPE.
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw std::system_error(errno, std::generic_category(), "socketpair");
-  }
-  socket_ = ends[0];
-  try {
-    pid_ = spawn(test_server_launcher(), arguments, ends[1]);
-  } catch (...) {
-    close(ends[0]);
-    close(ends[1]);
-    throw;
-  }
-  close(ends[1]);
-}
-
-TestServerProcess::~TestServerProcess() {
-  close(socket_);
-  if (getpid() != owner_) return;
-  ::kill(pid_, SIGCONT);
-  if (!wait_for_exit(Clock::now() + kExitTimeout)) {
-    ::kill(pid_, SIGKILL);
-    wait_for_exit(Clock::now() + kExitTimeout);
-  }
-}
-
-void TestServerProcess::pause() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  ::kill(pid_, SIGSTOP);
-  siginfo_t state{};
-  // The signal is delivered to one thread after the other; only the wait tells that all have stopped.
-  // WNOWAIT: should the process have ended, its id stays taken until the destructor has no more signals to
-  // send.
-  while (waitid(P_PID, static_cast<id_t>(pid_), &state, WSTOPPED | WEXITED | WNOWAIT) == -1 && errno == EINTR) {
-  }
-  if (state.si_code != CLD_STOPPED) {
-    broken_ = "the test server has ended";
-    throw std::runtime_error(broken_);
-  }
-  paused_ = true;
-}
-
-void TestServerProcess::resume() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  ::kill(pid_, SIGCONT);
-  paused_ = false;
-}
-
-std::string TestServerProcess::command(const std::string& line) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (paused_) throw std::logic_error("the test server is paused and cannot carry out: " + line);
-  if (!broken_.empty()) throw std::runtime_error(broken_ + "; not done: " + line);
-  std::string reply;
-  try {
-    send_line(line);
-    reply = receive_line(Clock::now() + kCommandTimeout);
-  } catch (const std::runtime_error& error) {
-    // A late answer would be taken for that of the next command.
-    broken_ = std::string(error.what()) + ", while it should: " + line;
-    throw std::runtime_error(broken_);
-  }
-  if (reply == "ok") return {};
-  if (reply.rfind("ok ", 0) == 0) return reply.substr(3);
-  throw std::runtime_error("test server: " + line + ": " + reply);
-}
-
-void TestServerProcess::send_line(const std::string& line) {
-  const std::string bytes = line + "\n";
-  std::size_t sent = 0;
-  while (sent < bytes.size()) {
-    const ssize_t count = send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-    if (count == -1 && errno == EINTR) continue;
-    if (count == -1) throw std::runtime_error("the test server has ended");
-    sent += static_cast<std::size_t>(count);
-  }
-}
-
-std::string TestServerProcess::receive_line(Clock::time_point deadline) {
-  for (;;) {
-    const std::size_t end = received_.find('\n');
-    if (end != std::string::npos) {
-      std::string line = received_.substr(0, end);
-      received_.erase(0, end + 1);
-      return line;
-    }
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    if (left.count() <= 0) throw std::runtime_error("the test server does not answer");
-    pollfd readable{socket_, POLLIN, 0};
-    if (poll(&readable, 1, static_cast<int>(left.count()) + 1) <= 0) continue;
-    char buffer[4096];
-    const ssize_t count = recv(socket_, buffer, sizeof buffer, 0);
-    if (count == -1 && errno == EINTR) continue;
-    if (count <= 0) throw std::runtime_error("the test server has ended");
-    received_.append(buffer, static_cast<std::size_t>(count));
-  }
-}
-
-bool TestServerProcess::wait_for_exit(Clock::time_point deadline) noexcept {
-  while (waitpid(pid_, nullptr, WNOHANG) == 0) {
-    if (Clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
 }
 
 TestEnsemble::TestEnsemble(int servers, const ServerOptions& options) {

@@ -1,71 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef ZKRECIPES_TESTS_SUPPORT_TEST_SERVER_H_
-#define ZKRECIPES_TESTS_SUPPORT_TEST_SERVER_H_
+#pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
+
+#include "testkit/test_server_process.h"
 
 namespace zkrecipes::testing {
 
-/// The value of ZKRECIPES_TEST_SERVERS, if it is set: tests then use these servers ("host:port,host:port")
-/// and start none. TestServer and TestEnsemble only tell the addresses; every other verb throws
-/// std::logic_error, so a test that needs one skips itself first.
+/// The value of ZKRECIPES_TEST_SERVERS, if it is set: tests then use these servers ("host:port,host:port") and start
+/// none. TestServer and TestEnsemble then know addresses only; every other verb throws std::logic_error, so a test that
+/// needs one skips itself first.
 std::optional<std::string> external_servers();
 
-/// The executable that starts servers: environment variable ZKRECIPES_TEST_SERVER_LAUNCHER, else the one of
-/// this build.
-std::string test_server_launcher();
-
-/// A Java process that runs ZooKeeper servers (third_party/curator_test_server). It ends when this object is
-/// destroyed, and by itself when this program dies in whatever way. A child made by fork() may destroy its
-/// copy without harm. Thread-safe: commands are carried out one after the other.
-class TestServerProcess {
- public:
-  /// The process that all servers of this program share, started on first use.
-  static TestServerProcess& instance();
-
-  /// @throws std::runtime_error if it cannot be started
-  explicit TestServerProcess(const std::vector<std::string>& arguments = {});
-  ~TestServerProcess();
-  TestServerProcess(const TestServerProcess&) = delete;
-  TestServerProcess& operator=(const TestServerProcess&) = delete;
-
-  pid_t pid() const noexcept { return pid_; }
-
-  /// Freezes every server of the process, as a long garbage collection would: connections stay open, nobody
-  /// answers.
-  void pause();
-  void resume();
-
-  /// Returns what follows "ok"; the commands are listed in third_party/curator_test_server/README.md.
-  /// @throws std::runtime_error if the answer is "error ...", does not come in 30 s, or the process has ended
-  /// @throws std::logic_error while paused
-  std::string command(const std::string& line);
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  void send_line(const std::string& line);
-  std::string receive_line(Clock::time_point deadline);
-  bool wait_for_exit(Clock::time_point deadline) noexcept;
-
-  // constant after construction
-  pid_t pid_ = -1;
-  pid_t owner_ = -1;
-  int socket_ = -1;
-
-  std::mutex mutex_;
-  // guarded by mutex_
-  std::string received_;
-  std::string broken_;  // why no further command can be answered
-  bool paused_ = false;
-};
+using testkit::TestServerProcess;
 
 struct ServerOptions {
   /// Sessions last two ticks or more; the default allows 400 ms.
@@ -74,8 +26,8 @@ struct ServerOptions {
   std::optional<std::chrono::milliseconds> max_session_timeout;  ///< one minute
   /// One for each member, instead of max_session_timeout.
   std::vector<std::chrono::milliseconds> max_session_timeouts;
-  /// In ticks: how long a member that hears nothing from the leader goes on serving, and a leader that hears nothing
-  /// from its quorum goes on leading. Five seconds if not given, but not less than five ticks.
+  /// In ticks: how long a member that receives nothing from the leader continues to serve, and a leader that receives
+  /// nothing from its quorum continues to lead. Five seconds if not given, but not less than five ticks.
   std::optional<int> sync_limit;
   /// In ticks: how long joining a leader may take. Ten seconds if not given, but not less than ten ticks.
   std::optional<int> init_limit;
@@ -92,7 +44,7 @@ struct ServerOptions {
   bool process_per_member = false;
 };
 
-/// What each member counts by itself adds up in a total; sessions and nodes are replicated and counted once.
+/// The counters of one member, or their sums over all members; sessions and nodes are replicated and counted once.
 struct ServerInfo {
   int running = 0;  ///< members that serve clients
   int watches = 0;
@@ -142,15 +94,15 @@ class TestEnsemble {
   /// without quorum stop serving.
   void cut_link(int a, int b);
   /// Connections stay open and nothing passes, so neither side knows before sync_limit ticks: until then a follower
-  /// goes on answering reads, and a leader goes on leading.
+  /// continues to answer reads, and a leader continues to lead.
   void freeze_link(int a, int b);
   /// Everything passes later by that much, in both directions: a follower lags behind its leader.
   void delay_link(int a, int b, std::chrono::milliseconds delay);
   void heal_link(int a, int b);
   void isolate(int member);           ///< cuts all its links
   void isolate_silently(int member);  ///< freezes all its links
-  /// The others see its links cut, the member itself sees them frozen: they elect another leader at once while it goes
-  /// on for sync_limit ticks.
+  /// The others see its links cut, the member itself sees them frozen: they elect another leader at once while it
+  /// continues for sync_limit ticks.
   void isolate_unnoticed(int member);
   /// Heals all links; what was held back passes at once. On return every running member serves under one leader.
   void heal();
@@ -206,5 +158,3 @@ class TestServer {
 };
 
 }  // namespace zkrecipes::testing
-
-#endif  // ZKRECIPES_TESTS_SUPPORT_TEST_SERVER_H_

@@ -12,7 +12,7 @@
 
 namespace zkrecipes::testing {
 
-/// What a request asks for. Variants of one operation share a kind: `create` is create, create2,
+/// The kind of a request. Variants of one operation share a kind: `create` is create, create2,
 /// createContainer and createTTL; `get_children` is both listings; `set_watches` both ways to set watches
 /// again; `multi` also multiRead.
 enum class RequestKind {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 CreateSpec queue_spec(const std::string& guid) {
@@ -92,4 +92,4 @@ TEST(BorrowedNodes, NodesThatAreMeantToStayAreNotRemembered) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

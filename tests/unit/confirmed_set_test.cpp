@@ -6,7 +6,7 @@
 
 #include "tests/unit/scripted_sender.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using Kind = RequestKind;
@@ -107,4 +107,4 @@ TEST_F(ConfirmedSetTest, EndOfTheSessionIsReported) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

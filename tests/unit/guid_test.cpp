@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 TEST(GuidTest, Guid_IsACanonicalLowerCaseRandomUuidAndNeverTheSame) {
@@ -59,4 +59,4 @@ TEST(GuidTest, ParentAndChildOfAFork_DrawDifferentOnes) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

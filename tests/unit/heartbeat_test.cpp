@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -121,4 +121,4 @@ TEST(HeartbeatPlan, ClearForgetsAll) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using ::testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(InFlightTest, AnyOrder_IsWhatAMapWouldSay) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

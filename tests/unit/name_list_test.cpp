@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using ::testing::ElementsAre;
@@ -45,4 +45,4 @@ TEST(NameListTest, ACopy_IsItsOwn) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 namespace {
 
 constexpr const char* kUuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
@@ -80,5 +80,13 @@ TEST(NodeNameTest, ForeignNames_AreNoContenders) {
     EXPECT_FALSE(parse_node_name(name)) << name;
 }
 
+TEST(NodeName, TheGuidsOfSeveralNodes_DifferInTheirLastGroup) {
+  const std::string guid = "00000000-0000-4000-8000-0000000000fe";
+  EXPECT_EQ(nth_guid(guid, 0), guid);
+  EXPECT_EQ(nth_guid(guid, 1), "00000000-0000-4000-8000-0000000000ff");
+  EXPECT_EQ(nth_guid(guid, 2), "00000000-0000-4000-8000-000000000100");
+  EXPECT_EQ(nth_guid("00000000-0000-4000-8000-ffffffffffff", 2), "00000000-0000-4000-8000-000000000001");
+}
+
 }  // namespace
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

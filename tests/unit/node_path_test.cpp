@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using ::testing::ElementsAre;
@@ -78,4 +78,4 @@ TEST(NodePath, IsTakenApartAndPutTogether) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -6,7 +6,7 @@
 
 #include "tests/unit/scripted_sender.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using Kind = RequestKind;
@@ -183,4 +183,4 @@ TEST_F(NodeRemoverTest, RemoveIfOursNeedNotLookAtANameThatIsOursAlone) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -7,7 +7,7 @@
 
 #include "tests/unit/scripted_sender.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using Kind = RequestKind;
@@ -101,6 +101,19 @@ TEST_F(ProtectedCreateTest, MissingParentsAreMadeFromTheBottomUpAndDownAgain) {
   EXPECT_EQ(sender_.answer_created("/locks/a", 2).path, "/locks/a");
   sender_.answer_created("/locks/a/_c_guid-lock-0", 3);
   expect_created("/locks/a/_c_guid-lock-0", 3, false);
+}
+
+TEST_F(ProtectedCreateTest, NodeAndParentsHaveAclsOfTheirOwn) {
+  CreateSpec spec = queue_spec();
+  spec.acl = std::make_shared<const Acl>(Acl::creator_all());
+  spec.parent_acl = std::make_shared<const Acl>();
+  begin(spec);
+  EXPECT_EQ(sender_.answer(Kind::create, Status::no_node).acl, spec.acl);
+  EXPECT_EQ(sender_.answer(Kind::create, Status::no_node).acl, spec.parent_acl);
+  EXPECT_EQ(sender_.answer(Kind::create, Status::ok).acl, spec.parent_acl);
+  EXPECT_EQ(sender_.answer(Kind::create, Status::ok).acl, spec.parent_acl);
+  EXPECT_EQ(sender_.answer_created("/locks/a/_c_guid-lock-0000000000", 5).acl, spec.acl);
+  expect_created("/locks/a/_c_guid-lock-0000000000", 5, false);
 }
 
 TEST_F(ProtectedCreateTest, ParentThatSomebodyElseMadeMeanwhileIsFine) {
@@ -280,7 +293,7 @@ TEST_F(ProtectedCreateTest, TwoLostRepliesInARowEndInOneNode) {
   lose_create();
   answer_look({});
   sender_.answer(Kind::create, Status::connection_loss);
-  sender_.end_pause();  // the first repetition comes at once, the next ones after a pause
+  sender_.end_pause();  // the first retry is sent at once, the next ones after a pause
   answer_look({"_c_guid-lock-4"});
   sender_.answer_node(Kind::exists, "", kOurSession, 1234);
   expect_created("/locks/a/_c_guid-lock-4", 1234, true);
@@ -308,6 +321,83 @@ TEST_F(ProtectedCreateTest, FixedNameTakenBySomebodyElseMeanwhileExists) {
   sender_.answer(Kind::sync, Status::ok);
   sender_.answer_node(Kind::get, "held by another", kOtherSession, 5);
   expect_failed(Status::node_exists);
+}
+
+TEST_F(ProtectedCreateTest, FixedNameWhoseDataWasOverwrittenIsOursIfOurSessionOwnsIt) {
+  begin(fixed_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer_node(Kind::get, "asked to give up, with the guid of the node before", kOurSession, 5);
+  expect_created("/locks/a/owner", 5, true);
+}
+
+TEST_F(ProtectedCreateTest, FixedNameOfAnotherContenderOfTheSameSessionExists) {
+  begin(fixed_spec());
+  sender_.answer_created("/locks/a/owner", 5);
+  expect_created("/locks/a/owner", 5, false);
+  status_.reset();
+  begin(fixed_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer_node(Kind::get, "held by another", kOurSession, 5);
+  expect_failed(Status::node_exists);
+}
+
+TEST_F(ProtectedCreateTest, FixedNameIsClaimedByOneOfTwoLostCreatesOnly) {
+  for (const bool first : {true, false}) {
+    status_.reset();
+    begin(fixed_spec());
+    lose_create();
+    sender_.answer(Kind::sync, Status::ok);
+    sender_.answer_node(Kind::get, "held by guid", kOurSession, 5);
+    ASSERT_TRUE(status_);
+    EXPECT_EQ(*status_, first ? Status::ok : Status::node_exists);
+  }
+}
+
+TEST_F(ProtectedCreateTest, FixedNameThatIsOlderThanAClaimedOneIsGone) {
+  begin(fixed_spec());
+  sender_.answer_created("/locks/a/owner", 20);
+  expect_created("/locks/a/owner", 20, false);
+  status_.reset();
+  begin(fixed_spec());
+  sender_.answer_created("/locks/a/owner", 10);  // an answer that was held up for long
+  expect_failed(Status::node_exists);
+}
+
+TEST_F(ProtectedCreateTest, FixedNameInASharedSessionIsRecognisedByItsGuidAlone) {
+  sender_.session()->set_shared();
+  begin(fixed_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer_node(Kind::get, "held by another", kOurSession, 5);
+  expect_failed(Status::node_exists);
+}
+
+TEST_F(ProtectedCreateTest, FixedNameThatMayNotBeReadIsJudgedByItsOwner) {
+  for (const std::int64_t owner : {kOtherSession, kOurSession}) {
+    begin(fixed_spec());
+    lose_create();
+    sender_.answer(Kind::sync, Status::ok);
+    sender_.answer(Kind::get, Status::not_authorized);
+    sender_.answer(Kind::sync, Status::ok);
+    sender_.answer_node(Kind::exists, "", owner, 5);
+    ASSERT_TRUE(status_);
+    EXPECT_EQ(*status_, owner == kOurSession ? Status::ok : Status::node_exists);
+    status_.reset();
+  }
+}
+
+TEST_F(ProtectedCreateTest, FixedNameThatMayNotBeReadInASharedSessionIsNobodysForCertain) {
+  sender_.session()->set_shared();
+  begin(fixed_spec());
+  lose_create();
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer(Kind::get, Status::not_authorized);
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer_node(Kind::exists, "", kOurSession, 5);
+  ASSERT_TRUE(status_);
+  EXPECT_EQ(*status_, Status::not_authorized);
 }
 
 TEST_F(ProtectedCreateTest, FixedNameThatIsNotThereIsCreatedAgainAndItsOwnFirstOneFound) {
@@ -348,4 +438,4 @@ TEST_F(ProtectedCreateTest, FixedNameOfAnotherSessionIsNeverRemoved) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

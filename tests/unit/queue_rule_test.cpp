@@ -8,7 +8,7 @@
 #include <random>
 #include <sstream>
 
-namespace zkrecipes::recipes {
+namespace zkrecipes::detail {
 namespace {
 
 using ::testing::ElementsAre;
@@ -149,8 +149,8 @@ TEST(QueueRuleTest, OnlyADeletionAmongPlainLocks_ProvesTheTurn) {
 TEST(QueueRuleTest, Ties_AreOrderedTheSameForEverybody) {
   const std::string first = name(NodeKind::write, 4, "a");
   const std::string second = name(NodeKind::read, 4, "b");
-  const connection::NameList listing{first, second};
-  const connection::NameList reversed{second, first};
+  const NameList listing{first, second};
+  const NameList reversed{second, first};
   const auto names = [](const std::vector<NodeName>& nodes) {
     std::vector<std::string> result;
     for (const NodeName& node : nodes) result.emplace_back(node.name);
@@ -180,4 +180,4 @@ TEST(QueueRuleTest, InAnyQueue_ExactlyOneHoldsAndTheOthersFormAChain) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::recipes
+}  // namespace zkrecipes::detail

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "connection/request_sender.h"
+#include "connection/system_world.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 
 /// A server played by the test: keeps each request until the test answers it, and each pause until the test ends it.
 /// Answers come on connection 1, after reconnect() on the next one; a request that asked for an earlier connection can
@@ -31,6 +32,8 @@ class ScriptedSender final : public RequestSender {
     pauses_.push_back(std::move(task));
   }
   const RetryPolicy& retry_policy() const override { return policy_; }
+  World& world() const override { return *system_world(); }
+  const LogPtr& log() const override { return log_; }
 
   const SessionPtr& session() const { return session_; }
 
@@ -78,7 +81,7 @@ class ScriptedSender final : public RequestSender {
     return answer(kind, std::move(reply));
   }
 
-  /// What is answered from now on is answered by another server.
+  /// Another server answers from now on.
   void reconnect() { ++connection_; }
   std::uint64_t connection() const { return connection_; }
 
@@ -100,7 +103,8 @@ class ScriptedSender final : public RequestSender {
   };
   const SessionPtr session_ =
       std::make_shared<Session>(77, std::chrono::seconds(10), LeaseClock::time_point{}, std::chrono::seconds(1));
-  const RetryPolicy policy_;
+  const RetryPolicy policy_{};
+  const LogPtr log_ = std::make_shared<const Log>(nullptr);
   std::uint64_t connection_ = 1;
   std::deque<Sent> sent_;
   std::vector<std::function<void()>> pauses_;
@@ -110,4 +114,4 @@ inline void PrintTo(Status status, std::ostream* out) {
   *out << to_string(status);
 }
 
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

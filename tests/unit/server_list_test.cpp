@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using ::testing::ElementsAre;
@@ -94,4 +94,4 @@ TEST(ServerList, NameThatDoesNotResolveIsLeftOutAndNamed) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

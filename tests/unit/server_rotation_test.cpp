@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <set>
 
-namespace zkrecipes::connection {
+#include "connection/system_world.h"
+
+namespace zkrecipes::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -18,14 +20,14 @@ class ServerRotationTest : public ::testing::Test {
     for (std::size_t n = 0; n < count; ++n) tried.insert(rotation_.next());
     return tried;
   }
-  ServerRotation rotation_{RetryPolicy{}};
+  ServerRotation rotation_{RetryPolicy{}, *system_world()};
 };
 
 TEST_F(ServerRotationTest, EveryServerIsTriedBeforeOneIsTriedAgain) {
   for (const std::size_t count : {1, 2, 3, 4, 5}) {
     std::vector<std::string> addresses;
     for (std::size_t n = 0; n < count; ++n) addresses.push_back(std::to_string(n));
-    ServerRotation rotation{RetryPolicy{}};
+    ServerRotation rotation{RetryPolicy{}, *system_world()};
     rotation.replace(addresses);
     for (int round = 0; round < 3; ++round) {
       std::set<std::string> tried;
@@ -57,7 +59,7 @@ TEST_F(ServerRotationTest, NothingPausesUntilAllServersHaveFailed) {
 TEST_F(ServerRotationTest, PausesGrowAsTheRetryPolicySaysButASessionDoesNotWaitForThat) {
   RetryPolicy policy;
   policy.jitter = 0;
-  ServerRotation rotation{policy};
+  ServerRotation rotation{policy, *system_world()};
   rotation.replace({"a"});
   EXPECT_EQ(rotation.failed(1min), 50ms);
   EXPECT_EQ(rotation.failed(1min), 100ms);
@@ -69,7 +71,7 @@ TEST_F(ServerRotationTest, PausesGrowAsTheRetryPolicySaysButASessionDoesNotWaitF
 
 TEST_F(ServerRotationTest, AFleetThatHasLostItsSessionsDoesNotComeBackInStep) {
   std::set<std::chrono::milliseconds> pauses;
-  for (int n = 0; n < 50; ++n) pauses.insert(ServerRotation{RetryPolicy{}}.session_lost());
+  for (int n = 0; n < 50; ++n) pauses.insert(ServerRotation(RetryPolicy{}, *system_world()).session_lost());
   EXPECT_GT(pauses.size(), 5u);
   EXPECT_GT(*pauses.begin(), 0ms);
 }
@@ -88,6 +90,28 @@ TEST_F(ServerRotationTest, ServersThatAreGoneAreNotTriedAnyMore) {
   rotation_.replace({"b"});
   EXPECT_THAT(next(5), UnorderedElementsAre("b"));
   EXPECT_EQ(rotation_.size(), 1u);
+}
+
+TEST_F(ServerRotationTest, AnotherListBeginsWithoutTheFailuresOfTheOneBefore) {
+  RetryPolicy policy;
+  policy.jitter = 0;
+  ServerRotation rotation{policy, *system_world()};
+  rotation.replace({"a"});
+  for (int n = 0; n < 5; ++n) rotation.failed(1min);
+  rotation.restart({"b"});
+  EXPECT_TRUE(rotation.contains("b"));
+  EXPECT_FALSE(rotation.contains("a"));
+  EXPECT_EQ(rotation.patience(6s), 1s);
+  EXPECT_EQ(rotation.failed(1min), 50ms);
+}
+
+TEST_F(ServerRotationTest, AnotherServerIsOneWithAnotherAddress) {
+  EXPECT_FALSE(rotation_.has_other_than("a"));
+  rotation_.replace({"a"});
+  EXPECT_FALSE(rotation_.has_other_than("a"));
+  EXPECT_TRUE(rotation_.has_other_than("b")) << "b is no longer in the list";
+  rotation_.replace({"a", "b"});
+  EXPECT_TRUE(rotation_.has_other_than("a"));
 }
 
 TEST_F(ServerRotationTest, WithoutAnyServerThereIsAPauseAfterEveryFailure) {
@@ -113,4 +137,4 @@ TEST_F(ServerRotationTest, PatienceWithASilentServerIsShortAtFirstAndGrowsWithEv
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -194,7 +194,7 @@ TEST_F(SessionMonitorTest, ClosedIsFinalFromEveryState) {
   }
 }
 
-// Whatever comes in whatever order: lost only after suspended, connected only with a session, nothing twice in a row.
+// For every order of events: lost only after suspended, connected only with a session, no state twice in a row.
 TEST_F(SessionMonitorTest, EveryOrderOfFiveEventsKeepsTheRules) {
   constexpr int kEvents = 5;
   int orders = 1;
@@ -236,4 +236,4 @@ TEST_F(SessionMonitorTest, EveryOrderOfFiveEventsKeepsTheRules) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

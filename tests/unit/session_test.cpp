@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -207,4 +207,4 @@ TEST_F(SessionTest, EveryListenerIsToldExactlyOnceWhileThreadsComeAndGo) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

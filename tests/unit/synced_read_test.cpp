@@ -6,7 +6,7 @@
 
 #include "tests/unit/scripted_sender.h"
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using Kind = RequestKind;
@@ -69,4 +69,4 @@ TEST_F(SyncedReadTest, EndOfTheSessionIsReported) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -267,4 +267,4 @@ TEST(TaskThread, TaskMayPostFromItsDestructor) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 using Kind = WatchTable::Kind;
@@ -239,4 +239,4 @@ TEST_F(WatchTableReconnectTest, WhatTheServerHasIsTakenOffWhenAHandleIsReturned)
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

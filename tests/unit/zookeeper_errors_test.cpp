@@ -6,7 +6,7 @@
 #include <string>
 #include <zookeeper/zookeeper.h>
 
-namespace zkrecipes::connection {
+namespace zkrecipes::detail {
 namespace {
 
 TEST(ZookeeperErrors, WhateverLeavesTheOutcomeUnknownIsAConnectionLoss) {
@@ -56,4 +56,4 @@ TEST(ZookeeperErrors, EachStatusHasWordsOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace zkrecipes::connection
+}  // namespace zkrecipes::detail

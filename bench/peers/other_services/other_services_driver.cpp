@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The locks of examples/comparison on other services than ZooKeeper, for scale. Each driver starts the servers of its
+// The locks of bench/comparison on other services than ZooKeeper, for scale. Each driver starts the servers of its
 // peer, with their data in memory where the system offers that, and ends them.
 #include <iostream>
 #include <memory>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/comparison/locks/design.h"
+#include "bench/comparison/servers/redis_server.h"
+#include "bench/comparison/servers/service.h"
 #include "bench/driver/driver.h"
-#include "examples/comparison/locks/design.h"
-#include "examples/comparison/servers/redis_server.h"
-#include "examples/comparison/servers/service.h"
 #include "examples/support/interrupt.h"
 
 namespace {

@@ -2,6 +2,7 @@
 package zkrecipes.interop;
 
 import java.io.IOException;
+import java.util.Collection;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
@@ -12,6 +13,12 @@ import org.apache.zookeeper.CreateMode;
 /** One hold at a time of a Curator lock of any kind. All calls on one thread, as Curator wants it. */
 abstract class AnyLock {
   abstract void acquire() throws Exception;
+
+  /** Several permits of a semaphore; Curator takes one after the other and keeps what it has. */
+  void acquire(int permits) throws Exception {
+    if (permits != 1) throw new IOException("not a semaphore");
+    acquire();
+  }
 
   abstract void release() throws Exception;
 
@@ -151,7 +158,7 @@ abstract class AnyLock {
   private static final class Permit extends AnyLock {
     private final InterProcessSemaphoreV2 semaphore;
     private final String path;
-    private Lease lease;
+    private Collection<Lease> leases;
 
     Permit(CuratorFramework client, String path, int permits) {
       semaphore = new InterProcessSemaphoreV2(client, path, permits);
@@ -160,17 +167,22 @@ abstract class AnyLock {
 
     @Override
     void acquire() throws Exception {
-      lease = semaphore.acquire();
+      acquire(1);
+    }
+
+    @Override
+    void acquire(int permits) throws Exception {
+      leases = semaphore.acquire(permits);
     }
 
     @Override
     void release() {
-      semaphore.returnLease(lease);
+      semaphore.returnAll(leases);
     }
 
     @Override
     String node() {
-      return path + "/leases/" + lease.getNodeName();
+      return path + "/leases/" + leases.iterator().next().getNodeName();
     }
   }
 }

@@ -68,7 +68,8 @@ public final class CuratorWorker {
       case "loop":
         looping = true;
         int permits = words.length > 3 ? Integer.parseInt(words[3]) : 1;
-        looper = new Thread(() -> orFail(() -> loop(words[1], words[2], permits)));
+        int most = words.length > 4 ? Integer.parseInt(words[4]) : 1;
+        looper = new Thread(() -> orFail(() -> loop(words[1], words[2], permits, most)));
         looper.start();
         break;
       case "stop":
@@ -102,27 +103,29 @@ public final class CuratorWorker {
     thread.start();
   }
 
-  private void loop(String kind, String path, int permits) throws Exception {
+  private void loop(String kind, String path, int permits, int most) throws Exception {
     AnyLock lock = AnyLock.make(client, kind, path, permits);
     while (looping) {
-      long operation = ++operations;
-      write(operation, "invoke", kind, System.nanoTime(), null);
+      int wanted = 1 + ThreadLocalRandom.current().nextInt(most);
+      long first = operations + 1;
+      operations += wanted;
+      write(first, wanted, "invoke", kind, System.nanoTime(), null);
       try {
-        lock.acquire();
+        lock.acquire(wanted);
       } catch (Exception error) {
-        write(operation, "unknown", kind, System.nanoTime(), null);
+        write(first, wanted, "unknown", kind, System.nanoTime(), null);
         continue;
       }
       long granted = System.nanoTime();
       Long token = token(lock.node());
       if (token == null) {
-        write(operation, "unknown", kind, granted, null);
+        write(first, wanted, "unknown", kind, granted, null);
       } else {
-        write(operation, "ok", kind, granted, token);
+        write(first, wanted, "ok", kind, granted, token);
         Thread.sleep(ThreadLocalRandom.current().nextInt(4));
         long now = System.nanoTime();
         boolean lost = lostAt > granted;
-        write(operation, lost ? "lost" : "release", kind, lost ? lostAt : now, token);
+        write(first, wanted, lost ? "lost" : "release", kind, lost ? lostAt : now, token);
       }
       try {
         lock.release();
@@ -132,10 +135,13 @@ public final class CuratorWorker {
     }
   }
 
-  private void write(long operation, String event, String mode, long time, Long token) throws IOException {
-    String line = name + " " + operation + " " + event + " " + mode + " " + time + " "
-        + (token == null ? "-" : token.toString()) + "\n";
-    history.write(line.getBytes(StandardCharsets.US_ASCII));
+  /** The same for each of the permits, which are operations of their own in the history. */
+  private void write(long first, int permits, String event, String mode, long time, Long token) throws IOException {
+    for (long operation = first; operation < first + permits; ++operation) {
+      String line = name + " " + operation + " " + event + " " + mode + " " + time + " "
+          + (token == null ? "-" : token.toString()) + "\n";
+      history.write(line.getBytes(StandardCharsets.US_ASCII));
+    }
   }
 
   private interface Work {

@@ -84,7 +84,7 @@ public final class Main {
             fail(e.getMessage() + "\nTry --help.", 2);
         }
 
-        // The replies are the only thing on standard output; whatever a library prints goes the other way.
+        // The replies are the only thing on standard output; output of libraries is sent to standard error.
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
         System.setOut(System.err);
         DataRoot data = DataRoot.create();
@@ -96,7 +96,7 @@ public final class Main {
             BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             new Controller(data).run(in, out);
         }
-        // Servers are not closed one by one: whoever asked to end does not want to wait for it.
+        // Servers are not closed one by one: the caller that asked to end should not have to wait for it.
         System.exit(0);
     }
 

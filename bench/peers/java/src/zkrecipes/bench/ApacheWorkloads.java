@@ -11,7 +11,7 @@ import org.apache.zookeeper.recipes.lock.LockListener;
 import org.apache.zookeeper.recipes.lock.WriteLock;
 
 /**
- * The lock recipe that Apache ships with ZooKeeper. Uncontended only: when the node ahead goes between listing and
+ * The lock recipe that Apache ships with ZooKeeper. Uncontended only: when its predecessor is removed between listing and
  * watching, its lock() returns false and nothing wakes it.
  */
 final class ApacheWorkloads {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connection/c_client_log.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "connection/lease_clock.h"
+#include "connection/log.h"
+
+namespace zkrecipes::detail {
+
+namespace {
+
+// During an outage the C client says the same thing many times a second.
+constexpr std::chrono::seconds kPause{5};
+
+/// A function of the C client's, and what is behind it. Without locks, which the child of a fork might find locked.
+struct Slot {
+  std::atomic<const CClientLog::Sink*> sink{nullptr};
+  std::atomic<LeaseClock::duration> next{LeaseClock::duration::min()};  // when the next line may pass
+
+  bool may_pass() {
+    const LeaseClock::duration now = LeaseClock::now().time_since_epoch();
+    LeaseClock::duration due = next.load();
+    return now >= due && next.compare_exchange_strong(due, now + kPause);
+  }
+};
+
+std::array<Slot, CClientLog::kMost> slots;
+Slot shared_slot;
+
+void take_line(Slot& slot, const char* message) {
+  // The level is only in the text.
+  const bool wrong = std::strstr(message, ":ZOO_ERROR@") != nullptr;
+  if (!wrong && !process_log().shows_details()) return;
+  if (wrong && !slot.may_pass()) return;
+  std::string line = std::string("the ZooKeeper C client says: ") + message;
+  while (line.back() == '\n') line.pop_back();
+  const CClientLog::Sink* const sink = slot.sink.load();
+  if (!wrong)
+    process_log().detail(line);
+  else if (sink != nullptr)
+    (*sink)(line);
+  else
+    process_log().warning(line);
+}
+
+template <std::size_t number>
+void take_line_of(const char* message) {
+  take_line(slots[number], message);
+}
+void take_line_of_any(const char* message) {
+  take_line(shared_slot, message);
+}
+
+template <std::size_t... numbers>
+constexpr std::array<CClientLog::Callback, sizeof...(numbers)> make_callbacks(std::index_sequence<numbers...>) {
+  return {&take_line_of<numbers>...};
+}
+constexpr auto kCallbacks = make_callbacks(std::make_index_sequence<CClientLog::kMost>());
+
+}  // namespace
+
+CClientLog::CClientLog(Sink sink) : sink_(std::move(sink)), callback_(&take_line_of_any) {
+  if (!sink_) return;
+  for (int slot = 0; slot < kMost; ++slot) {
+    const Sink* none = nullptr;
+    if (!slots[static_cast<std::size_t>(slot)].sink.compare_exchange_strong(none, &sink_)) continue;
+    slots[static_cast<std::size_t>(slot)].next.store(LeaseClock::duration::min());
+    slot_ = slot;
+    callback_ = kCallbacks[static_cast<std::size_t>(slot)];
+    return;
+  }
+}
+
+CClientLog::~CClientLog() {
+  if (slot_ >= 0) slots[static_cast<std::size_t>(slot_)].sink.store(nullptr);
+}
+
+}  // namespace zkrecipes::detail

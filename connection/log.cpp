@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place that knows glog.
+#include "connection/log.h"
+
+#include <glog/logging.h>
+
+namespace zkrecipes {
+
+const char* to_string(LogSeverity severity) noexcept {
+  switch (severity) {
+    case LogSeverity::info:
+      return "info";
+    case LogSeverity::warning:
+      return "warning";
+    case LogSeverity::error:
+      return "error";
+  }
+  return "unknown";
+}
+
+namespace detail {
+
+namespace {
+
+const std::string kName = "zkrecipes: ";
+
+/// Texts of exceptions have the name of the library in front; lines of a sink have not.
+std::string without_name(const std::string& line) {
+  return line.compare(0, kName.size(), kName) == 0 ? line.substr(kName.size()) : line;
+}
+
+void write_to_glog(LogSeverity severity, const std::string& line) {
+  switch (severity) {
+    case LogSeverity::info:
+      // A program that has not set up its logging wants to hear only what is wrong.
+      if (google::IsGoogleLoggingInitialized()) LOG(INFO) << kName << line;
+      break;
+    case LogSeverity::warning:
+      LOG(WARNING) << kName << line;
+      break;
+    case LogSeverity::error:
+      LOG(ERROR) << kName << line;
+      break;
+  }
+}
+
+}  // namespace
+
+void Log::write(LogSeverity severity, const std::string& line) const noexcept {
+  try {
+    if (sink_)
+      sink_(severity, without_name(line));
+    else
+      write_to_glog(severity, without_name(line));
+  } catch (...) {
+    // There is nobody left to report it to.
+  }
+}
+
+bool Log::shows_details() const noexcept {
+  return !sink_ && google::IsGoogleLoggingInitialized() && VLOG_IS_ON(1);
+}
+
+void Log::detail(const std::string& line) const noexcept {
+  if (!shows_details()) return;
+  try {
+    VLOG(1) << kName << line;
+  } catch (...) {
+    // As above.
+  }
+}
+
+const Log& process_log() noexcept {
+  static const auto* const log = new Log(nullptr);  // never destroyed: threads may log while the program exits
+  return *log;
+}
+
+}  // namespace detail
+}  // namespace zkrecipes

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "connection/state_feed.h"
+
+#include <utility>
+
+namespace zkrecipes::detail {
+
+void StateFeed::enter(ConnectionState state, const std::shared_ptr<const void>& keep_alive) {
+  std::vector<std::shared_ptr<CallbackSlot<ConnectionState>>> slots;
+  {
+    const InterruptibleLock lock(mutex_);
+    state_.store(state);
+    slots = subscribers_.connected();
+  }
+  wake_.notify_all();
+  for (const auto& slot : slots) lane_.post([slot, state] { slot->call(state); }, keep_alive);
+}
+
+Subscription StateFeed::subscribe(std::function<void(ConnectionState)> callback) {
+  const auto slot =
+      std::make_shared<CallbackSlot<ConnectionState>>("a callback of on_state_change", std::move(callback), log_);
+  const InterruptibleLock lock(mutex_);
+  subscribers_.add(slot);
+  return Slot::subscription(slot);
+}
+
+void StateFeed::wait_until_decided(Clock::time_point deadline) {
+  const auto decided = [this] { return state() == ConnectionState::connected || state() == ConnectionState::closed; };
+  InterruptibleLock lock(mutex_);
+  while (!decided())
+    if (!wait_by(wake_, lock, deadline)) return;
+}
+
+}  // namespace zkrecipes::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "connection/callback_lane.h"
+#include "connection/interruptible_mutex.h"
+#include "connection/log.h"
+#include "connection/slot.h"
+#include "zkrecipes/connection.h"
+
+namespace zkrecipes::detail {
+
+/// The state of a connection, for those who ask, subscribe or wait. Thread-safe, except that enter() is called by one
+/// thread at a time.
+class StateFeed {
+ public:
+  StateFeed(CallbackLane& lane, LogPtr log) : lane_(lane), log_(std::move(log)) {}
+
+  ConnectionState state() const noexcept { return state_.load(); }
+  /// Subscribers are called on the lane; `keep_alive` is kept until they have been, or have been handed over.
+  void enter(ConnectionState state, const std::shared_ptr<const void>& keep_alive);
+
+  /// States that are entered after this call, in order, each once.
+  Subscription subscribe(std::function<void(ConnectionState)> callback);
+
+  /// Waits until the state is connected or closed, but not longer than until `deadline`. An interruption point of
+  /// Boost.Thread.
+  void wait_until_decided(Clock::time_point deadline);
+
+ private:
+  CallbackLane& lane_;
+  const LogPtr log_;
+  std::atomic<ConnectionState> state_{ConnectionState::connecting};
+
+  InterruptibleMutex mutex_;
+  InterruptibleCondition wake_;
+  Subscribers<ConnectionState> subscribers_ ZKR_GUARDED_BY(mutex_);
+};
+
+}  // namespace zkrecipes::detail

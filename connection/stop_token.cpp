@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zkrecipes/stop_token.h"
+
+#include <utility>
+
+#include "connection/stop_state.h"
+
+namespace zkrecipes {
+
+StopToken::StopToken() noexcept = default;
+StopToken::~StopToken() = default;
+StopToken::StopToken(const StopToken&) noexcept = default;
+StopToken::StopToken(StopToken&&) noexcept = default;
+StopToken& StopToken::operator=(const StopToken&) noexcept = default;
+StopToken& StopToken::operator=(StopToken&&) noexcept = default;
+
+StopToken::StopToken(std::shared_ptr<detail::StopState> state) noexcept : state_(std::move(state)) {}
+
+bool StopToken::stop_requested() const noexcept {
+  return state_ && state_->requested();
+}
+
+void StopToken::keep(std::shared_ptr<void> what) const {
+  state_->keep(std::move(what));
+}
+
+StopSource::StopSource() : state_(std::make_shared<detail::StopState>()) {}
+
+bool StopSource::request_stop() noexcept {
+  const auto state = state_;  // a listener may destroy this object
+  return state && state->request();
+}
+
+bool StopSource::stop_requested() const noexcept {
+  return state_ && state_->requested();
+}
+
+}  // namespace zkrecipes
+
+namespace zkrecipes::detail {
+
+void StopTrigger::operator()() const noexcept {
+  if (const auto state = state_.lock()) state->request();
+}
+
+bool StopState::request() noexcept {
+  std::map<std::uint64_t, std::function<void()>> listeners;
+  {
+    MutexLock lock(mutex_);
+    if (requested_.exchange(true)) return false;
+    listeners.swap(listeners_);
+  }
+  for (const auto& [id, listener] : listeners) listener();
+  return true;
+}
+
+void StopState::keep(std::shared_ptr<void> what) {
+  MutexLock lock(mutex_);
+  kept_ = std::move(what);
+}
+
+StopListener::StopListener(const StopToken& token, std::function<void()> listener) {
+  const auto& state = StopState::of(token);
+  if (!state) return;
+  MutexLock lock(state->mutex_);
+  if (state->requested()) return;
+  state_ = state;
+  id_ = state->next_id_++;
+  state->listeners_.emplace(id_, std::move(listener));
+}
+
+StopListener::~StopListener() {
+  forget();
+}
+
+StopListener::StopListener(StopListener&& other) noexcept
+    : state_(std::move(other.state_)), id_(std::exchange(other.id_, 0)) {}
+
+StopListener& StopListener::operator=(StopListener&& other) noexcept {
+  if (this == &other) return *this;
+  forget();
+  state_ = std::move(other.state_);
+  id_ = std::exchange(other.id_, 0);
+  return *this;
+}
+
+void StopListener::forget() noexcept {
+  if (!state_) return;
+  std::function<void()> dropped;  // destroyed without the mutex
+  {
+    MutexLock lock(state_->mutex_);
+    const auto found = state_->listeners_.find(id_);
+    if (found != state_->listeners_.end()) {
+      dropped = std::move(found->second);
+      state_->listeners_.erase(found);
+    }
+  }
+  state_.reset();
+}
+
+}  // namespace zkrecipes::detail

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part that serves whoever waits.
+#include <boost/thread/exceptions.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "recipes/acquisition.h"
+#include "recipes/hold_access.h"
+
+namespace zkrecipes::detail {
+
+bool Acquisition::ready() const {
+  if (client_->in_forked_child()) return false;  // the mutex may have been held at the moment of the fork
+  const InterruptibleLock lock(mutex_);
+  return state_ != State::waiting;
+}
+
+// ---- The callback ----
+
+void Acquisition::on_ready(std::function<void(AcquireResult)> callback) {
+  if (client_->in_forked_child()) client_->check_usable();  // throws
+  std::function<void(AcquireResult)> replaced;              // destroyed without the mutex
+  const InterruptibleLock lock(mutex_);
+  if (dropped_) return;  // called by a callback whose end drop() is waiting for
+  if (callback && (state_ == State::taken || getters_ > 0))
+    throw std::logic_error("zkrecipes: on_ready() of a PendingHold whose result is for get(), or was already taken");
+  replaced = std::exchange(on_ready_, std::move(callback));
+  if (state_ == State::ready) post_callback();
+}
+
+/// The task takes the callback only when it runs, so until then the callback can be replaced or dropped.
+void Acquisition::post_callback() {
+  if (!on_ready_ || callbacks_posted_ > 0) return;
+  ++callbacks_posted_;
+  client_->callbacks().post([self = shared_from_this()] { self->run_callback(); });
+}
+
+void Acquisition::run_callback() {
+  std::function<void(AcquireResult)> callback;
+  AcquireResult result;
+  {
+    const InterruptibleLock lock(mutex_);
+    --callbacks_posted_;
+    callback = std::exchange(on_ready_, nullptr);
+    if (!callback || state_ != State::ready) return;
+    callback_runs_on_ = boost::this_thread::get_id();
+    result = take();
+  }
+  call_guarded(*client_->log(), "a callback of on_ready", [&] { callback(std::move(result)); });
+  callback = nullptr;  // before drop() is notified that it has ended: it may own what drop() is about to outlive
+  {
+    const InterruptibleLock lock(mutex_);
+    callback_runs_on_ = {};
+  }
+  changed_.notify_all();
+}
+
+void Acquisition::drop() noexcept {
+  if (client_->in_forked_child()) return;
+  std::function<void(AcquireResult)> dropped;  // destroyed without the mutex
+  {
+    const InterruptibleLock lock(mutex_);
+    dropped_ = true;
+    dropped = std::exchange(on_ready_, nullptr);
+  }
+  dropped = nullptr;
+  cancel();
+  const boost::this_thread::disable_interruption uninterrupted;
+  InterruptibleLock lock(mutex_);
+  if (callback_runs_on_ == boost::this_thread::get_id()) return;
+  while (callback_runs_on_ != boost::thread::id()) changed_.wait(lock);
+}
+
+// ---- Waiting ----
+
+/// False when the time is over first.
+bool Acquisition::wait(InterruptibleLock& lock, Clock::time_point deadline) {
+  while (state_ == State::waiting)
+    if (!wait_by(changed_, lock, deadline)) return state_ != State::waiting;
+  return true;
+}
+
+AcquireResult Acquisition::take_by(Clock::time_point deadline) {
+  try {
+    InterruptibleLock lock(mutex_);
+    if (!wait(lock, deadline)) {
+      leave();
+      finish(why_not_in_time(), nullptr, nullptr);
+    }
+    return take();
+  } catch (const boost::thread_interrupted&) {
+    cancel();
+    throw;
+  }
+}
+
+bool Acquisition::wait_until(Clock::time_point deadline) {
+  if (ready()) return true;
+  client_->check_may_block();
+  InterruptibleLock lock(mutex_);
+  return wait(lock, deadline);
+}
+
+Hold Acquisition::get() {
+  if (!ready()) client_->check_may_block();
+  // Announced, so that no callback is registered for what this thread is going to take.
+  struct Getter {
+    ~Getter() {
+      const InterruptibleLock lock(acquisition.mutex_);
+      --acquisition.getters_;
+    }
+    Acquisition& acquisition;
+  };
+  {
+    const InterruptibleLock lock(mutex_);
+    if (on_ready_)
+      throw std::logic_error("zkrecipes: get() of a PendingHold whose result is for the callback of on_ready()");
+    ++getters_;
+  }
+  const Getter getter{*this};
+  return take_by(Clock::time_point::max()).value();
+}
+
+AcquireResult Acquisition::take() {
+  if (state_ != State::ready) throw std::logic_error("zkrecipes: the result of this PendingHold was already taken");
+  state_ = State::taken;
+  if (status_ == AcquireStatus::granted) return HoldAccess::result(HoldAccess::hold(std::move(held_)));
+  return HoldAccess::result(status_, std::exchange(error_, nullptr), path_);
+}
+
+// ---- Giving up ----
+
+void Acquisition::end_at(Clock::time_point deadline) {
+  const InterruptibleLock lock(mutex_);
+  if (state_ != State::waiting) return;
+  deadline_timer_ = client_->run_at(deadline, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->give_up(self->why_not_in_time());
+  });
+}
+
+void Acquisition::give_up(AcquireStatus why) noexcept {
+  if (client_->in_forked_child()) return;
+  {
+    const InterruptibleLock lock(mutex_);
+    if (state_ != State::waiting) return;
+    leave();
+    finish(why, nullptr, nullptr);
+  }
+  changed_.notify_all();
+}
+
+void Acquisition::cancel() noexcept {
+  if (client_->in_forked_child()) return;
+  std::shared_ptr<HeldNode> unwanted;  // released without the mutex
+  {
+    const InterruptibleLock lock(mutex_);
+    if (state_ == State::waiting) {
+      leave();
+      finish(AcquireStatus::stopped, nullptr, nullptr);
+    } else if (state_ == State::ready && held_) {
+      unwanted = std::exchange(held_, nullptr);
+      status_ = AcquireStatus::stopped;
+    }
+  }
+  changed_.notify_all();
+  if (unwanted) unwanted->release_in_background();
+}
+
+}  // namespace zkrecipes::detail

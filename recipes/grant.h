@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "connection/client.h"
+#include "recipes/node_name.h"
+#include "zkrecipes/hold.h"
+
+namespace zkrecipes::detail {
+
+/// What a grant consists of.
+struct Grant {
+  std::shared_ptr<Client> client;
+  SessionPtr session;
+  std::string node;
+  /// The hold is gone with any of these, too: the leases beside `node` of a hold with several permits.
+  std::vector<std::string> more_nodes;
+  NodeKind kind = NodeKind::lock;
+  std::int64_t shared_czxid = 0;  ///< of a node whose name is not unique; 0: the name is unique
+  FencingToken token;
+  AcquisitionCost cost;
+  std::function<void(const std::string&)> on_revoke;
+};
+
+}  // namespace zkrecipes::detail

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/queue_flow.h"
+
+#include <utility>
+
+#include "recipes/lock_error.h"
+
+namespace zkrecipes::detail {
+
+QueueFlow::QueueFlow(std::shared_ptr<const QueueSpec> spec, Patience patience)
+    : spec_(std::move(spec)), patience_(patience) {}
+
+Actions QueueFlow::on(const Event& event) {
+  Actions out;
+  std::visit([&](const auto& happened) { handle(happened, out); }, event);
+  return out;
+}
+
+// ---- Joining ----
+
+void QueueFlow::handle(const event::SessionReady& ready, Actions& out) {
+  if (step_ != Step::idle) return;
+  guid_ = ready.guid;
+  if (patience_ == Patience::queue) return join(out);
+  step_ = Step::looking;
+  out.emplace_back(action::List{Topic::line, spec_->path});
+}
+
+void QueueFlow::join(Actions& out) {
+  step_ = Step::joining;
+  listed_early_ = false;
+  CreateSpec create;
+  create.parent = spec_->path;
+  create.name = protected_name(guid_, spec_->kind);
+  create.guid = guid_;
+  create.data = spec_->identity;
+  create.acl = acl_of(spec_);
+  if (spec_->options.version_token) create.parent_mode = CreateMode::persistent;
+  create.stale_guid = std::exchange(stale_guid_, {});
+  out.emplace_back(action::Create{Topic::line, std::move(create)});
+  // In the same round trip: answers come in order, so the listing shows the new node.
+  out.emplace_back(action::List{Topic::line, spec_->path});
+}
+
+void QueueFlow::handle(const event::Created& created, Actions& out) {
+  if (step_ != Step::joining || !node_.empty()) return;
+  if (created.status != Status::ok) return handle(event::Refused{created.status}, out);
+  node_ = created.node.path;
+  czxid_ = created.node.stat.czxid;
+  if (!listed_early_) return;
+  const Verdict verdict = judge(std::exchange(early_children_, {}), name_of(node_), spec_->kind, guid_);
+  if (verdict.kind == Verdict::Kind::gone) return list_again(out);
+  act_on(verdict, early_version_, out);
+}
+
+void QueueFlow::handle(const event::Listed& listed, Actions& out) {
+  switch (step_) {
+    case Step::looking:
+      if (!would_wait(listed.children, spec_->kind)) return join(out);
+      clean_up(Step::over, out);
+      out.emplace_back(action::NotServed{});
+      return;
+    case Step::joining: {
+      if (node_.empty()) {
+        // The answer to the create was lost, or parents had to be made first.
+        listed_early_ = true;
+        early_children_ = listed.children;
+        early_version_ = listed.stat.version;
+        return;
+      }
+      const Verdict verdict = judge(listed.children, name_of(node_), spec_->kind, guid_);
+      if (verdict.kind == Verdict::Kind::gone) return list_again(out);
+      return act_on(verdict, listed.stat.version, out);
+    }
+    case Step::listing:
+      if (listed.status == Status::no_node) return rejoin(out);
+      return act_on(judge(listed.children, name_of(node_), spec_->kind, guid_), listed.stat.version, out);
+    case Step::watching_queue: {
+      if (!listed.watched) return;
+      if (listed.status == Status::no_node) {
+        watching_ = false;
+        return rejoin(out);
+      }
+      const Verdict verdict = judge(listed.children, name_of(node_), spec_->kind, guid_);
+      if (verdict.kind == Verdict::Kind::waits) return;
+      if (std::exchange(watching_, false)) out.emplace_back(action::Unwatch{Topic::line});
+      return act_on(verdict, listed.stat.version, out);
+    }
+    default:
+      return;
+  }
+}
+
+void QueueFlow::list_again(Actions& out) {
+  step_ = Step::listing;
+  out.emplace_back(action::List{Topic::line, spec_->path});
+}
+
+void QueueFlow::watch_queue(Actions& out) {
+  step_ = Step::watching_queue;
+  watching_ = true;
+  out.emplace_back(action::WatchChildren{Topic::line, spec_->path});
+}
+
+// ---- Waiting ----
+
+void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Actions& out) {
+  for (const std::string& stray : verdict.strays) out.emplace_back(action::Remove{detail::join(spec_->path, stray)});
+  if (queue_position_ < 0) queue_position_ = verdict.ahead;
+  switch (verdict.kind) {
+    case Verdict::Kind::holds:
+      if (!counts_holds()) return take_turn(Proof::listing, 0, out);
+      step_ = Step::raising;
+      // Expects the version of the listing that shows us first: a contender that was overtaken since cannot raise it.
+      out.emplace_back(action::RaiseVersion{spec_->path, guid_, parent_version});
+      return;
+    case Verdict::Kind::waits:
+      if (patience_ == Patience::try_once) {
+        clean_up(Step::over, out);
+        out.emplace_back(action::NotServed{});
+        return;
+      }
+      step_ = Step::watching;
+      proof_by_deletion_ = verdict.proof_by_deletion;
+      watching_ = true;
+      out.emplace_back(action::WatchNode{detail::join(spec_->path, verdict.watch)});
+      if (!std::exchange(probing_, true)) out.emplace_back(action::Probe{node_});
+      return;
+    case Verdict::Kind::gone:
+      return rejoin(out);
+    case Verdict::Kind::overflow:
+      clean_up(Step::over, out);
+      out.emplace_back(action::Fail{Status::rejected, spec_->path, sequence_error(spec_->path)});
+      return;
+  }
+}
+
+void QueueFlow::handle(const event::WatchSet& set, Actions& out) {
+  if (step_ != Step::watching || set.status == Status::ok) return;
+  // It was deleted between listing and watching: as good as its event.
+  predecessor_event(WatchEvent::deleted, out);
+}
+
+void QueueFlow::handle(const event::Changed& changed, Actions& out) {
+  if (step_ == Step::watching_queue) return watch_queue(out);
+  if (step_ == Step::watching) predecessor_event(changed.what, out);
+}
+
+void QueueFlow::predecessor_event(WatchEvent what, Actions& out) {
+  watching_ = false;
+  const bool proven = what == WatchEvent::deleted && proof_by_deletion_ && !spec_->options.version_token;
+  if (proven) return take_turn(Proof::deletion, 0, out);
+  list_again(out);
+}
+
+// ---- The end ----
+
+void QueueFlow::handle(const event::VersionRaised& raised, Actions& out) {
+  if (step_ != Step::raising) return;
+  if (raised.status == Status::ok) return take_turn(Proof::listing, raised.version, out);
+  list_again(out);
+}
+
+void QueueFlow::take_turn(Proof proof, std::int32_t version, Actions& out) {
+  step_ = Step::first;
+  if (spec_->role == NodeRole::waits) {
+    if (!std::exchange(probing_, true)) out.emplace_back(action::Probe{node_});
+    return;
+  }
+  action::MakeHold hold;
+  hold.grant.node = node_;
+  hold.grant.kind = spec_->kind;
+  hold.grant.token = {czxid_, version};
+  hold.grant.cost.queue_position = queue_position_;
+  hold.grant.on_revoke = spec_->options.on_revoke;
+  hold.check_node = proof == Proof::deletion;
+  out.emplace_back(std::move(hold));
+}
+
+void QueueFlow::handle(const event::Granted&, Actions& out) {
+  if (step_ != Step::first || spec_->role == NodeRole::waits) return;
+  node_.clear();  // the hold's from now on
+  clean_up(Step::over, out);
+}
+
+void QueueFlow::handle(const event::SessionOver&, Actions& out) {
+  if (!in_attempt()) return;
+  // What is left of this attempt is removed by the next one, if the end of the session does not do it first.
+  stale_guid_ = guid_;
+  node_.clear();
+  rejoin(out);
+}
+
+void QueueFlow::handle(const event::Refused& refused, Actions& out) {
+  if (step_ == Step::over) return;
+  if (step_ == Step::watching && refused.status == Status::not_authorized) {
+    out.emplace_back(action::Unwatch{Topic::line});
+    return watch_queue(out);
+  }
+  clean_up(Step::over, out);
+  out.emplace_back(action::Fail{refused.status, spec_->path, nullptr});
+}
+
+void QueueFlow::rejoin(Actions& out) {
+  if (!in_attempt()) return;
+  const bool again = patience_ == Patience::queue;
+  clean_up(again ? Step::idle : Step::over, out);
+  if (again)
+    out.emplace_back(action::AwaitSession{});
+  else
+    out.emplace_back(action::NotServed{});
+}
+
+void QueueFlow::clean_up(Step next, Actions& out) {
+  step_ = next;
+  if (std::exchange(watching_, false)) out.emplace_back(action::Unwatch{Topic::line});
+  if (std::exchange(probing_, false)) out.emplace_back(action::Unprobe{});
+  if (!node_.empty()) out.emplace_back(action::Remove{std::exchange(node_, {})});
+}
+
+}  // namespace zkrecipes::detail

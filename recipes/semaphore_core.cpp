@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/semaphore_core.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace zkrecipes::detail {
+
+namespace {
+
+// Below this many, looking for acquires that have finished is not worth it.
+constexpr std::size_t kFew = 8;
+
+int check_permits(int permits) {
+  if (permits >= 1) return permits;
+  throw std::invalid_argument("zkrecipes: a semaphore needs at least one permit, not " + std::to_string(permits));
+}
+
+void check_demand(int wanted, int permits) {
+  if (wanted >= 1 && wanted <= permits) return;
+  throw std::invalid_argument("zkrecipes: cannot acquire " + std::to_string(wanted) + " permits of a semaphore with " +
+                              std::to_string(permits));
+}
+
+}  // namespace
+
+SemaphoreCore::SemaphoreCore(const std::shared_ptr<Client>& client, std::shared_ptr<const SemaphoreSpec> spec,
+                             int permits)
+    : LockCore(client, spec->path, nullptr),
+      spec_(std::move(spec)),
+      permits_(check_permits(permits)),
+      forget_at_(kFew) {}
+
+SemaphoreCore::~SemaphoreCore() = default;
+
+void SemaphoreCore::check_wanted(int wanted) const {
+  check_demand(wanted, permits());
+}
+
+void SemaphoreCore::set_permits(int permits) {
+  check_permits(permits);
+  if (client()->in_forked_child()) client()->check_usable();  // throws; the mutex may have been held at the fork
+  // The mutex is kept, so that all acquires hear of two changes in the same order. An acquire never asks for it.
+  const MutexLock lock(mutex_);
+  permits_ = permits;
+  for (const auto& one : started_)
+    if (const auto acquisition = one.lock()) acquisition->tell(event::PermitsChanged{permits});
+}
+
+std::shared_ptr<Acquisition> SemaphoreCore::start(Patience patience, const StopToken& stop, int wanted) {
+  const PermitDemand demand{wanted, permits()};
+  check_demand(demand.wanted, demand.permits);
+  auto acquisition =
+      Acquisition::start(client(), std::make_unique<SemaphoreFlow>(spec_, patience, demand), patience, path(), stop);
+  const MutexLock lock(mutex_);
+  // The number may have changed before the acquire was in the list.
+  if (permits_ != demand.permits) acquisition->tell(event::PermitsChanged{permits_});
+  if (started_.size() >= forget_at_) forget_the_finished();
+  started_.push_back(acquisition);
+  return acquisition;
+}
+
+void SemaphoreCore::forget_the_finished() {
+  const auto finished = [](const std::weak_ptr<Acquisition>& one) { return one.expired(); };
+  started_.erase(std::remove_if(started_.begin(), started_.end(), finished), started_.end());
+  forget_at_ = std::max(kFew, 2 * started_.size());
+}
+
+}  // namespace zkrecipes::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/lock_checker.h"
+#include "tests/simulation/model/ensemble.h"
+#include "tests/simulation/scheduler.h"
+#include "tests/simulation/simulated_world.h"
+#include "tests/simulation/trace.h"
+
+namespace zkrecipes::simulation {
+
+/// Kinds of trace lines that the workload and the faults add. Their number is that of the process, if there is one.
+enum class RunTrace : std::uint32_t {
+  hold = 0x200,     ///< granted, lost, released
+  wait = 0x201,     ///< begun or given up
+  process = 0x202,  ///< paused, killed, restarted, a connection opened or closed
+  fault = 0x203,
+};
+
+enum class LockFamily { fair, simple, semaphore, read_write };
+
+/// A lock that the processes of a run contend for.
+struct LockPath {
+  LockChecker::PathId id = 0;
+  std::string path;
+  LockFamily family = LockFamily::fair;
+  int permits = 1;
+  bool version_token = false;
+  bool slow = false;  ///< is held for long: seconds instead of milliseconds
+};
+
+/// All lock paths lie under it. Some connections have it as their chroot.
+inline const std::string kRootPath = "/sim";
+
+/// What everybody in a run shares.
+struct Stage {
+  Scheduler& scheduler;
+  Trace& trace;
+  Ensemble& ensemble;
+  NameService& names;
+  LockChecker& checker;
+  std::vector<LockPath> paths;
+  std::vector<std::string> home_addresses;  ///< of the servers, before any of them moves
+  double one_server = 0;                    ///< share of connections that know one server only
+  bool calm = false;                        ///< fewer and longer holds: more faults for each of them
+  Time session_timeout{};                   ///< the longest that a connection asks for
+  /// A connection is being closed, which lets the simulation run on beneath it. One at a time.
+  bool closing = false;
+
+  template <class MakeText>
+  void note(RunTrace kind, int process, const MakeText& make_text) {
+    trace.add(static_cast<std::uint32_t>(kind), static_cast<std::uint64_t>(process), make_text);
+  }
+};
+
+inline std::string process_name(int process) {
+  return "process " + std::to_string(process);
+}
+
+}  // namespace zkrecipes::simulation

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <deque>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "connection/zookeeper_client.h"
+
+namespace zkrecipes::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Keeps tasks until the test lets them run.
+class ManualLane final : public Lane {
+ public:
+  explicit ManualLane(const Clock::time_point& now) : now_(now) {}
+
+  void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
+  void post_at(Clock::time_point time, std::function<void()> task) override { timed_.emplace(time, std::move(task)); }
+  bool on_this_thread() const noexcept override { return false; }
+  void drain() override {
+    while (!tasks_.empty() || !timed_.empty()) {
+      run_due();
+      if (!timed_.empty()) run_first_timer();
+    }
+  }
+  void finish() override { run_due(); }
+  void finish_soon() override {}
+  std::uint64_t posted() const override { return 0; }
+  void stop(Rest rest) override {
+    if (rest == Rest::run) run_due();
+    tasks_.clear();
+    timed_.clear();
+  }
+
+  void run_due() {
+    for (;;) {
+      if (!tasks_.empty()) {
+        const auto task = std::move(tasks_.front());
+        tasks_.pop_front();
+        task();
+      } else if (!timed_.empty() && timed_.begin()->first <= now_) {
+        run_first_timer();
+      } else {
+        return;
+      }
+    }
+  }
+
+ private:
+  void run_first_timer() {
+    const auto task = std::move(timed_.begin()->second);
+    timed_.erase(timed_.begin());
+    task();
+  }
+
+  const Clock::time_point& now_;
+  std::deque<std::function<void()>> tasks_;
+  std::multimap<Clock::time_point, std::function<void()>> timed_;
+};
+
+class ManualLatch final : public Latch {
+ public:
+  explicit ManualLatch(std::function<void()> while_waiting) : while_waiting_(std::move(while_waiting)) {}
+  void set() override { set_ = true; }
+  bool wait_for(std::chrono::milliseconds /*patience*/) override {
+    while_waiting_();
+    return set_;
+  }
+
+ private:
+  const std::function<void()> while_waiting_;
+  bool set_ = false;
+};
+
+/// Time stands still unless the test moves it.
+class ManualWorld final : public World {
+ public:
+  Clock::time_point now() const noexcept override { return now_; }
+  LeaseClock::time_point lease_now() const noexcept override { return LeaseClock::time_point(now_.time_since_epoch()); }
+  double random() override { return 0.5; }
+  std::string make_guid() override { return "guid"; }
+  std::unique_ptr<Lane> make_lane(const std::string& name) override {
+    auto lane = std::make_unique<ManualLane>(now_);
+    lanes_[name] = lane.get();
+    return lane;
+  }
+  std::shared_ptr<Latch> make_latch() override {
+    return std::make_shared<ManualLatch>([this] { while_waiting(); });
+  }
+  std::vector<std::string> resolve(const std::vector<HostPort>& /*hosts*/, std::string& /*problem*/) override {
+    return {};
+  }
+  std::unique_ptr<Handle> open_handle(const HandleSettings& /*settings*/,
+                                      const std::weak_ptr<HandleListener>& /*listener*/) override {
+    return nullptr;
+  }
+
+  void pass(Clock::duration time) { now_ += time; }
+  void run_loop() { lanes_["zkr-loop"]->run_due(); }
+
+  std::function<void()> while_waiting = [] {};
+
+ private:
+  Clock::time_point now_{1000s};
+  std::map<std::string, ManualLane*> lanes_;
+};
+
+/// The program's handle, played by the test. Outlives what the client does with it.
+struct PlayedHandle {
+  SessionEvent state = SessionEvent::connected;
+  std::vector<std::pair<std::uint64_t, Request>> unanswered;
+};
+
+class BorrowedPlayedHandle final : public Handle {
+ public:
+  explicit BorrowedPlayedHandle(PlayedHandle& played) : played_(played) {}
+
+  std::uint32_t number() const noexcept override { return 7; }
+  bool borrowed() const noexcept override { return true; }
+  std::uint64_t next_request() noexcept override { return ++last_request_; }
+  Status issue(const Request& request, std::uint64_t number) override {
+    played_.unanswered.emplace_back(number, request);
+    return Status::ok;
+  }
+  SessionEvent state() const override { return played_.state; }
+  bool was_refused() const override { return false; }
+  std::int64_t session_id() const override { return 42; }
+  std::chrono::milliseconds session_timeout() const override { return 4s; }
+  SessionKey hand_session_over() override { return {}; }
+  Status listen_for_session_events(std::uint64_t number) override {
+    played_.unanswered.emplace_back(number, Request{RequestKind::exists, "/"});
+    return Status::ok;
+  }
+  void close() noexcept override {}
+
+ private:
+  PlayedHandle& played_;
+  std::uint64_t last_request_ = 0;
+};
+
+class BorrowedSessionTest : public ::testing::Test {
+ protected:
+  BorrowedSessionTest() {
+    ConnectionOptions options;
+    options.servers = "the program's own handle";
+    client_ = ZookeeperClient::borrow(
+        [this](const std::weak_ptr<HandleListener>&) { return std::make_unique<BorrowedPlayedHandle>(handle_); },
+        options, world_);
+    pass(1ms);
+    answer_all();
+    EXPECT_TRUE(client_->is_connected());
+  }
+  ~BorrowedSessionTest() override {
+    world_->while_waiting = [this] { answer_all(); };
+    client_->close();
+  }
+
+  void pass(Clock::duration time) {
+    world_->pass(time);
+    world_->run_loop();
+  }
+  void report(SessionEvent event) {
+    handle_.state = event;
+    client_->on_session_event(7, event);
+  }
+  /// Of this kind: the status. Others are answered with ok and nothing in them.
+  void answer_all(std::optional<RequestKind> kind = {}, Status status = Status::ok) {
+    while (!handle_.unanswered.empty()) {
+      const auto [number, request] = handle_.unanswered.front();
+      handle_.unanswered.erase(handle_.unanswered.begin());
+      answered_.push_back(request);
+      Reply reply;
+      if (request.kind == kind) reply.status = status;
+      if (request.kind == RequestKind::list && reply.status == Status::ok) reply.children = listing_;
+      client_->on_reply(number, reply, reply.status != Status::connection_loss);
+    }
+    world_->run_loop();
+  }
+  bool was_removed(const std::string& path) const {
+    return std::any_of(answered_.begin(), answered_.end(), [&](const Request& request) {
+      return request.kind == RequestKind::remove && request.path == path;
+    });
+  }
+
+  PlayedHandle handle_;
+  std::vector<Request> answered_;
+  NameList listing_;
+  const std::shared_ptr<ManualWorld> world_ = std::make_shared<ManualWorld>();
+  std::shared_ptr<ZookeeperClient> client_;
+};
+
+TEST_F(BorrowedSessionTest, ASessionThatComesBackAfterItsLeaseButBeforeAnybodyNoticed_IsUsable) {
+  const SessionPtr before = client_->current_session();
+  report(SessionEvent::disconnected);
+  world_->pass(3500ms);  // the lease of 3 s is over, and the loop has not run
+  report(SessionEvent::connected);
+  const SessionPtr after = client_->current_session();
+  ASSERT_TRUE(after);
+  EXPECT_NE(after, before);
+  EXPECT_TRUE(before->is_over());
+  std::optional<Status> status;
+  client_->exists(after, "/a", [&](const Reply& reply) { status = reply.status; });
+  answer_all();
+  EXPECT_EQ(status, Status::ok);
+}
+
+TEST_F(BorrowedSessionTest, ACreateInDoubt_IsLookedForAgainWhenTheConnectionIsLostDuringTheLook) {
+  CreateSpec spec;
+  spec.parent = "/locks";
+  spec.name = "_c_guid-lock-";
+  spec.guid = "guid";
+  client_->create(client_->current_session(), spec, [](Status, const CreatedNode&) {});
+  handle_.unanswered.clear();  // the answer is lost
+  report(SessionEvent::disconnected);
+  pass(3500ms);  // the lease is over
+  report(SessionEvent::connected);
+  pass(1ms);
+  answer_all(RequestKind::list, Status::connection_loss);
+  listing_ = {"_c_guid-lock-0000000001"};
+  for (int n = 0; n < 50 && !was_removed("/locks/_c_guid-lock-0000000001"); ++n) {
+    pass(100ms);
+    answer_all();
+  }
+  EXPECT_TRUE(was_removed("/locks/_c_guid-lock-0000000001"));
+}
+
+TEST_F(BorrowedSessionTest, AClose_WaitsForTheAnswerToAWatchBeforeItTakesTheWatchOff) {
+  client_->watch_node(
+      client_->current_session(), "/a", [](WatchEvent) {}, [](const Reply&) {});
+  bool answered_first = false;
+  world_->while_waiting = [&] {
+    answered_first = std::none_of(handle_.unanswered.begin(), handle_.unanswered.end(),
+                                  [](const auto& one) { return one.second.kind == RequestKind::unwatch_data; });
+    answer_all();
+  };
+  client_->close();
+  EXPECT_TRUE(answered_first);
+  EXPECT_TRUE(std::any_of(handle_.unanswered.begin(), handle_.unanswered.end(),
+                          [](const auto& one) { return one.second.kind == RequestKind::unwatch_data; }));
+}
+
+}  // namespace
+}  // namespace zkrecipes::detail

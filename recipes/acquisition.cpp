@@ -34,8 +34,10 @@ Acquisition::~Acquisition() {
 }
 
 std::shared_ptr<Acquisition> Acquisition::start(const std::shared_ptr<Client>& client, std::unique_ptr<Flow> flow,
-                                                Patience patience, const std::string& path, const StopToken& stop) {
+                                                Patience patience, const std::string& path, const StopToken& stop,
+                                                std::shared_ptr<Retention> retention) {
   auto started = std::make_shared<Acquisition>(client, std::move(flow), path);
+  started->retention_ = std::move(retention);
   const std::weak_ptr<Acquisition> weak = started;
   const auto give_up = [&weak](AcquireStatus why) {
     return [weak, why] {
@@ -57,6 +59,14 @@ std::shared_ptr<Acquisition> Acquisition::start(const std::shared_ptr<Client>& c
   // connection.
   started->begin(0, client->is_connected() ? client->current_session() : nullptr);
   return started;
+}
+
+std::shared_ptr<Acquisition> Acquisition::granted(const std::shared_ptr<Client>& client, const std::string& path,
+                                                  std::shared_ptr<HeldNode> held) {
+  auto granted = std::make_shared<Acquisition>(client, nullptr, path);
+  const InterruptibleLock lock(granted->mutex_);
+  granted->finish(AcquireStatus::granted, std::move(held), nullptr);
+  return granted;
 }
 
 void Acquisition::begin(Attempt awaited, const SessionPtr& session) {
@@ -299,13 +309,13 @@ void Acquisition::make_hold(action::MakeHold& hold) {
   grant.cost.waited = client_->world().now() - started_;
   grant.cost.requests = requests_;
   grant.cost.wakeups = wakeups_;
-  auto held = HeldNode::make(std::move(grant));
+  auto held = retention_ ? retention_->granted(std::move(grant)) : HeldNode::make(std::move(grant));
   if (hold.check_node) {
     // The listing that put us behind one node is old. If somebody has deleted our own node since, we were granted
     // wrongly, and this tells within a round trip.
     client_->exists(session_, held->grant().node, [weak = std::weak_ptr<HeldNode>(held)](const Reply& reply) {
       const auto still = weak.lock();
-      if (still && reply.status == Status::no_node) still->lose();
+      if (still && reply.status == Status::no_node) still->deleted();
     });
   }
   run(event::Granted{});

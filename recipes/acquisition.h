@@ -13,6 +13,7 @@
 #include "connection/stop_state.h"
 #include "recipes/flow.h"
 #include "recipes/hold.h"
+#include "recipes/retention.h"
 #include "zkrecipes/acquire_result.h"
 
 namespace zkrecipes::detail {
@@ -27,9 +28,13 @@ namespace zkrecipes::detail {
 /// Thread-safe. Kept alive by its outstanding requests and watches.
 class Acquisition : public std::enable_shared_from_this<Acquisition> {
  public:
-  /// `path` is for messages. The flow of a try ends when the connection is not up, too.
+  /// `path` is for messages. The flow of a try ends when the connection is not up, too. `retention` may be null.
   static std::shared_ptr<Acquisition> start(const std::shared_ptr<Client>& client, std::unique_ptr<Flow> flow,
-                                            Patience patience, const std::string& path, const StopToken& stop = {});
+                                            Patience patience, const std::string& path, const StopToken& stop = {},
+                                            std::shared_ptr<Retention> retention = nullptr);
+  /// One that is granted already.
+  static std::shared_ptr<Acquisition> granted(const std::shared_ptr<Client>& client, const std::string& path,
+                                              std::shared_ptr<HeldNode> held);
   Acquisition(std::shared_ptr<Client> client, std::unique_ptr<Flow> flow, const std::string& path);  ///< use start()
   ~Acquisition();
 
@@ -109,6 +114,7 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
 
   const std::shared_ptr<Client> client_;
   const std::string path_;
+  std::shared_ptr<Retention> retention_;  // constant after start()
   const Clock::time_point started_ = client_->world().now();
 
   mutable InterruptibleMutex mutex_;

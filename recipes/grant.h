@@ -13,6 +13,11 @@
 
 namespace zkrecipes::detail {
 
+class RetainedNode;
+
+/// Why a hold was lost.
+enum class LossReason { session_over, lease_ran_out, node_deleted };
+
 /// What a grant consists of.
 struct Grant {
   std::shared_ptr<Client> client;
@@ -25,6 +30,10 @@ struct Grant {
   FencingToken token;
   AcquisitionCost cost;
   std::function<void(const std::string&)> on_revoke;
+  /// Called by the one that loses the node, in place of a line in the log; null for the hold of a program.
+  std::function<void(LossReason)> on_loss;
+  /// Owns the node, watches over it and decides whether a release removes it; null: the hold itself does.
+  std::shared_ptr<RetainedNode> retained;
 };
 
 }  // namespace zkrecipes::detail

@@ -7,6 +7,7 @@
 
 #include "recipes/lock_error.h"
 #include "recipes/node_data.h"
+#include "recipes/retention.h"
 #include "recipes/waiting_call.h"
 
 namespace zkrecipes::detail {
@@ -30,9 +31,13 @@ const char* to_string(LossReason reason, bool has_several_nodes) {
 HeldNode::HeldNode(Grant grant) : grant_(std::move(grant)) {}
 
 std::shared_ptr<HeldNode> HeldNode::make(Grant grant) {
-  std::shared_ptr<HeldNode> held(new HeldNode(std::move(grant)));
+  auto held = make_unwatched(std::move(grant));
   held->watch_over();
   return held;
+}
+
+std::shared_ptr<HeldNode> HeldNode::make_unwatched(Grant grant) {
+  return std::shared_ptr<HeldNode>(new HeldNode(std::move(grant)));
 }
 
 HeldNode::~HeldNode() {
@@ -40,6 +45,7 @@ HeldNode::~HeldNode() {
 }
 
 void HeldNode::watch_over() {
+  if (grant_.retained) return;
   const auto over = [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
@@ -158,9 +164,17 @@ void HeldNode::lose(LossReason reason) {
     lost_at_.store(grant_.client->world().now());
     slots = subscribers_.take();
   }
+  if (grant_.on_loss) return grant_.on_loss(reason);
   grant_.client->log()->warning("hold lost: node " + grant_.node + ", token " + grant_.token.to_string() + ": " +
                                 to_string(reason, node_count() > 1));
   for (const auto& slot : slots) post_loss(slot);
+}
+
+void HeldNode::deleted() {
+  if (grant_.retained)
+    grant_.retained->deleted();  // which loses this hold, too
+  else
+    lose(LossReason::node_deleted);
 }
 
 /// A lost node is gone. Where its name was not unique, the next holder's may stand in its place and is not ours to
@@ -193,6 +207,7 @@ void HeldNode::remove_nodes(const std::function<void(Status)>& done) {
 
 void HeldNode::release_in_background() noexcept {
   if (grant_.client->in_forked_child() || !begin_release()) return;
+  if (grant_.retained) return grant_.retained->returned();
   stop_watching();
   if (place_is_anothers()) return;
   remove_nodes(nullptr);
@@ -202,6 +217,7 @@ bool HeldNode::release_confirmed(Clock::time_point deadline) {
   if (released()) return true;
   grant_.client->check_may_block();
   if (!begin_release()) return true;
+  if (grant_.retained) return grant_.retained->remove_confirmed(deadline);
   stop_watching();
   if (place_is_anothers())
     throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");

@@ -15,15 +15,15 @@
 
 namespace zkrecipes::detail {
 
-/// Why a hold was lost, for the log.
-enum class LossReason { session_over, lease_ran_out, node_deleted };
-
 /// The node behind a Hold, or its nodes: it knows whether it is still held. Lost when its session is over or one of its
 /// nodes is gone; released once, by whoever asks first. Thread-safe.
 class HeldNode : public std::enable_shared_from_this<HeldNode> {
  public:
   /// Starts watching over the node at once.
   static std::shared_ptr<HeldNode> make(Grant grant);
+  /// The two steps of make(), for an owner that must know the HeldNode before that can be lost.
+  static std::shared_ptr<HeldNode> make_unwatched(Grant grant);
+  void watch_over();
   ~HeldNode();
 
   bool is_valid() const noexcept;
@@ -37,6 +37,9 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   /// unknown to others. Returns false, and changes nothing, when either of the two is lost or released.
   bool hand_subscribers_to(HeldNode& heir);
 
+  /// Somebody has deleted the node.
+  void deleted();
+
   /// Hands the removal over. Harmless when repeated.
   void release_in_background() noexcept;
   /// Waits for the server's word; see Hold::release(). False when the time is over first.
@@ -48,7 +51,6 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
 
  private:
   explicit HeldNode(Grant grant);
-  void watch_over();
   void watch_for_revocation(std::size_t index);
   void stop_watching();
   std::size_t node_count() const noexcept { return 1 + grant_.more_nodes.size(); }

@@ -9,14 +9,24 @@
 
 namespace zkrecipes::detail {
 
-LockCore::LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow)
-    : client_(std::move(client)), path_(std::move(path)), make_flow_(std::move(make_flow)) {
+LockCore::LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow,
+                   std::chrono::milliseconds retain)
+    : client_(std::move(client)),
+      path_(std::move(path)),
+      make_flow_(std::move(make_flow)),
+      retention_(retain.count() > 0 ? std::make_shared<Retention>(retain) : nullptr) {
   check_node_path(path_);
   if (path_ == "/") throw std::invalid_argument("zkrecipes: \"/\" cannot be a lock path");
 }
 
+LockCore::~LockCore() {
+  if (retention_ && !client_->in_forked_child()) retention_->close();
+}
+
 std::shared_ptr<Acquisition> LockCore::start(Patience patience, const StopToken& stop, int /*permits*/) {
-  return Acquisition::start(client_, make_flow_(patience), patience, path_, stop);
+  if (retention_ && !stop.stop_requested())
+    if (auto held = retention_->take()) return Acquisition::granted(client_, path_, std::move(held));
+  return Acquisition::start(client_, make_flow_(patience), patience, path_, stop, retention_);
 }
 
 /// For a thread that waits: what has failed for good is thrown.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "connection/mutex.h"
 #include "recipes/acquisition.h"
 #include "recipes/flow.h"
+#include "recipes/retention.h"
 #include "zkrecipes/acquire_options.h"
 #include "zkrecipes/acquire_result.h"
 #include "zkrecipes/hold.h"
@@ -24,8 +26,10 @@ class LockCore {
  public:
   using FlowFactory = std::function<std::unique_ptr<Flow>(Patience)>;
 
-  LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow);
-  virtual ~LockCore() = default;
+  /// `retain`: how long the node stays between two holds; see LockOptions.
+  LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow,
+           std::chrono::milliseconds retain = {});
+  virtual ~LockCore();
   LockCore(const LockCore&) = delete;
   LockCore& operator=(const LockCore&) = delete;
 
@@ -64,6 +68,7 @@ class LockCore {
   const std::shared_ptr<Client> client_;
   const std::string path_;
   const FlowFactory make_flow_;
+  const std::shared_ptr<Retention> retention_;  // null unless the node is to stay
 
   // What lock() keeps until the same thread unlocks. Usually one; several for a shared lock, and when a hold was lost
   // and another thread has the lock before the first has unlocked: that unlock() must not hit the second one's hold.

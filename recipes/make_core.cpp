@@ -24,29 +24,56 @@ std::string checked_data(const Client& client, const LockOptions& options) {
   return data_for_people(client.identity(), options.note);
 }
 
+/// For the recipes whose node cannot stay between two holds.
+void refuse_retain(const LockOptions& options, const char* recipe) {
+  if (options.retain.count() != 0)
+    throw std::invalid_argument(std::string("zkrecipes: LockOptions::retain is for FairMutex and RecursiveFairMutex, "
+                                            "not for ") +
+                                recipe);
+}
+
+void check_retain(const LockOptions& options) {
+  if (options.retain.count() < 0)
+    throw std::invalid_argument(
+        "zkrecipes: LockOptions::retain is negative: " + std::to_string(options.retain.count()) + " ms");
+  if (options.retain.count() > 0 && options.version_token)
+    throw std::invalid_argument(
+        "zkrecipes: LockOptions::retain and version_token exclude each other: the holds of a retained node have one "
+        "token, and version_token counts each hold");
+}
+
 template <class SomeFlow, class Spec>
 std::unique_ptr<LockCore> make_core(const std::shared_ptr<Client>& client, const std::string& path, Spec spec) {
-  return std::make_unique<LockCore>(client, path,
-                                    [spec = std::make_shared<const Spec>(std::move(spec))](Patience patience) {
-                                      return std::make_unique<SomeFlow>(spec, patience);
-                                    });
+  const auto retain = spec.options.retain;
+  return std::make_unique<LockCore>(
+      client, path,
+      [spec = std::make_shared<const Spec>(std::move(spec))](Patience patience) {
+        return std::make_unique<SomeFlow>(spec, patience);
+      },
+      retain);
 }
 
 }  // namespace
 
 std::unique_ptr<LockCore> make_queue_core(const std::shared_ptr<Client>& client, const std::string& path, NodeKind kind,
                                           const LockOptions& options) {
+  if (kind == NodeKind::lock)
+    check_retain(options);
+  else
+    refuse_retain(options, "a read/write lock");
   return make_core<QueueFlow>(client, path, QueueSpec{path, kind, options, checked_data(*client, options)});
 }
 
 std::unique_ptr<SemaphoreCore> make_semaphore_core(const std::shared_ptr<Client>& client, const std::string& path,
                                                    int permits, const LockOptions& options) {
+  refuse_retain(options, "Semaphore");
   return std::make_unique<SemaphoreCore>(
       client, std::make_shared<const SemaphoreSpec>(path, options, checked_data(*client, options)), permits);
 }
 
 std::unique_ptr<LockCore> make_simple_core(const std::shared_ptr<Client>& client, const std::string& path,
                                            const LockOptions& options) {
+  refuse_retain(options, "SimpleLock");
   return make_core<SimpleFlow>(client, path, SimpleSpec{path, options, checked_data(*client, options)});
 }
 

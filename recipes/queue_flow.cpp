@@ -75,6 +75,8 @@ void QueueFlow::handle(const event::Listed& listed, Actions& out) {
     case Step::listing:
       if (listed.status == Status::no_node) return rejoin(out);
       return act_on(judge(listed.children, name_of(node_), spec_->kind, guid_), listed.stat.version, out);
+    case Step::moving_up:
+      return moved_up(listed, out);
     case Step::watching_queue: {
       if (!listed.watched) return;
       if (listed.status == Status::no_node) {
@@ -120,10 +122,15 @@ void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Acti
         out.emplace_back(action::NotServed{});
         return;
       }
-      step_ = Step::watching;
-      proof_by_deletion_ = verdict.proof_by_deletion;
-      watching_ = true;
-      out.emplace_back(action::WatchNode{detail::join(spec_->path, verdict.watch)});
+      if (spec_->options.look_ahead && can_be_proven_by_deletion() && !verdict.look_past.empty()) {
+        step_ = Step::looking_ahead;
+        predecessor_ = verdict.watch;
+        watch(verdict.look_past, out);
+      } else {
+        step_ = Step::watching;
+        proof_by_deletion_ = verdict.proof_by_deletion;
+        watch(verdict.watch, out);
+      }
       if (!std::exchange(probing_, true)) out.emplace_back(action::Probe{node_});
       return;
     case Verdict::Kind::gone:
@@ -135,22 +142,61 @@ void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Acti
   }
 }
 
+void QueueFlow::watch(const std::string& node, Actions& out) {
+  watching_ = true;
+  out.emplace_back(action::WatchNode{detail::join(spec_->path, node)});
+}
+
 void QueueFlow::handle(const event::WatchSet& set, Actions& out) {
-  if (step_ != Step::watching || set.status == Status::ok) return;
   // It was deleted between listing and watching: as good as its event.
-  predecessor_event(WatchEvent::deleted, out);
+  if (set.status != Status::ok) watched_node_event(WatchEvent::deleted, out);
 }
 
 void QueueFlow::handle(const event::Changed& changed, Actions& out) {
   if (step_ == Step::watching_queue) return watch_queue(out);
-  if (step_ == Step::watching) predecessor_event(changed.what, out);
+  watched_node_event(changed.what, out);
 }
 
-void QueueFlow::predecessor_event(WatchEvent what, Actions& out) {
-  watching_ = false;
-  const bool proven = what == WatchEvent::deleted && proof_by_deletion_ && !spec_->options.version_token;
-  if (proven) return take_turn(Proof::deletion, 0, out);
-  list_again(out);
+void QueueFlow::watched_node_event(WatchEvent what, Actions& out) {
+  const bool deleted = what == WatchEvent::deleted;
+  switch (step_) {
+    case Step::watching:
+      watching_ = false;
+      if (deleted && proof_by_deletion_ && can_be_proven_by_deletion()) return take_turn(Proof::deletion, 0, out);
+      return list_again(out);
+    case Step::looking_ahead:
+      watching_ = false;
+      return deleted ? move_up(out) : list_again(out);
+    case Step::moving_up:  // the listing, which is on its way, tells what it means
+      watching_ = false;
+      predecessor_left_ = deleted;
+      return;
+    default:
+      return;
+  }
+}
+
+/// The node before the predecessor has left. It may have given up, with others still ahead of it, so we list.
+void QueueFlow::move_up(Actions& out) {
+  step_ = Step::moving_up;
+  predecessor_left_ = false;
+  out.emplace_back(action::List{Topic::line, spec_->path});
+  watch(predecessor_, out);
+}
+
+void QueueFlow::moved_up(const event::Listed& listed, Actions& out) {
+  if (listed.status == Status::no_node) return rejoin(out);
+  const Verdict verdict = judge(listed.children, name_of(node_), spec_->kind, guid_);
+  const bool is_next =
+      verdict.kind == Verdict::Kind::waits && verdict.proof_by_deletion && verdict.watch == predecessor_;
+  if (is_next && predecessor_left_) return take_turn(Proof::deletion, 0, out);
+  if (is_next && watching_) {
+    step_ = Step::watching;
+    proof_by_deletion_ = true;
+    return;
+  }
+  if (std::exchange(watching_, false)) out.emplace_back(action::Unwatch{Topic::line});
+  act_on(verdict, listed.stat.version, out);
 }
 
 // ---- The end ----
@@ -193,7 +239,8 @@ void QueueFlow::handle(const event::SessionOver&, Actions& out) {
 
 void QueueFlow::handle(const event::Refused& refused, Actions& out) {
   if (step_ == Step::over) return;
-  if (step_ == Step::watching && refused.status == Status::not_authorized) {
+  const bool watches_a_node = step_ == Step::watching || step_ == Step::looking_ahead || step_ == Step::moving_up;
+  if (watches_a_node && refused.status == Status::not_authorized) {
     out.emplace_back(action::Unwatch{Topic::line});
     return watch_queue(out);
   }

@@ -28,6 +28,11 @@ struct QueueSpec {
 /// to watch. When that node is deleted we list again, unless the rule said that its deletion proves our turn. After a
 /// lost session, or when somebody has deleted our node, the flow joins again at the back.
 ///
+/// With look-ahead the node before the predecessor is watched, still one watch. When that node is deleted, the flow
+/// lists and watches the predecessor in one packet, usually while the predecessor holds. So it knows by then that it is
+/// next, and the deletion of the predecessor is its turn: one round trip from release to grant. Names are unique, so it
+/// does not matter which is received first, the listing that shows the predecessor alone or the news of its deletion.
+///
 /// A node ahead that we may not read cannot be watched: servers from 3.8.4 and 3.9.2 on also hold back the events of a
 /// watch that *exists* has set. Then the whole queue is watched, which takes no permission but the one to list it.
 class QueueFlow final : public Flow {
@@ -47,6 +52,8 @@ class QueueFlow final : public Flow {
     joining,         // create and list are sent
     listing,         // list is sent
     watching,        // for the predecessor to leave
+    looking_ahead,   // for the node before the predecessor to leave
+    moving_up,       // that has left: list and watch of the predecessor are sent
     watching_queue,  // the same where the predecessor may not be read
     raising,         // the version of the path
     first,           // our turn
@@ -74,11 +81,16 @@ class QueueFlow final : public Flow {
   void list_again(Actions& out);
   void watch_queue(Actions& out);
   void act_on(const Verdict& verdict, std::int32_t parent_version, Actions& out);
-  void predecessor_event(WatchEvent what, Actions& out);
+  void watch(const std::string& node, Actions& out);
+  void move_up(Actions& out);
+  void moved_up(const event::Listed& listed, Actions& out);
+  void watched_node_event(WatchEvent what, Actions& out);
   void take_turn(Proof proof, std::int32_t version, Actions& out);
   void rejoin(Actions& out);
   void clean_up(Step next, Actions& out);
   bool in_attempt() const { return step_ != Step::idle && step_ != Step::over; }
+  /// Where holds are counted, each grant needs a listing for the count.
+  bool can_be_proven_by_deletion() const { return !spec_->options.version_token; }
   /// Readers hold together: a count of holds would order nothing among them. Their path is persistent all the same.
   bool counts_holds() const { return spec_->options.version_token && spec_->kind != NodeKind::read; }
 
@@ -93,6 +105,8 @@ class QueueFlow final : public Flow {
   bool watching_ = false;
   bool probing_ = false;
   bool proof_by_deletion_ = false;  // of the node that is watched
+  std::string predecessor_;         // its name, while looking ahead and moving up
+  bool predecessor_left_ = false;   // while moving up
   bool listed_early_ = false;       // the listing that was sent with the create was answered before it
   NameList early_children_;
   std::int32_t early_version_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace zkrecipes::detail {
 
@@ -10,6 +11,11 @@ namespace {
 
 bool blocks(const NodeName& ahead, NodeKind waiter) {
   return waiter == NodeKind::read ? ahead.kind != NodeKind::read : true;
+}
+
+/// Whether a contender of this kind is first when `predecessor`, the last one ahead of it, is deleted.
+bool deletion_proves_turn(const NodeName& predecessor, NodeKind waiter) {
+  return waiter != NodeKind::read && predecessor.kind != NodeKind::write;
 }
 
 bool stands_before(const NodeName& a, const NodeName& b) {
@@ -36,6 +42,7 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
   bool present = false;
   bool overflow = false;
   std::optional<NodeName> nearest;
+  std::optional<NodeName> second;
   for (const std::string_view child : children) {
     const auto node = parse_node_name(child);
     if (!node) continue;
@@ -47,7 +54,10 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
     if (!guid.empty() && is_protected_by(child, guid)) verdict.strays.emplace_back(child);
     if (!me || !stands_before(*node, *me) || !blocks(*node, kind)) continue;
     ++verdict.ahead;
-    if (!nearest || stands_before(*nearest, *node)) nearest = node;
+    if (!nearest || stands_before(*nearest, *node))
+      second = std::exchange(nearest, node);
+    else if (!second || stands_before(*second, *node))
+      second = node;
   }
   if (overflow) {
     verdict.kind = Verdict::Kind::overflow;
@@ -55,7 +65,10 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
     verdict.kind = nearest ? Verdict::Kind::waits : Verdict::Kind::holds;
     if (nearest) {
       verdict.watch = std::string(nearest->name);
-      verdict.proof_by_deletion = verdict.ahead == 1 && kind == NodeKind::lock && nearest->kind == NodeKind::lock;
+      if (deletion_proves_turn(*nearest, kind)) {
+        verdict.proof_by_deletion = verdict.ahead == 1;
+        if (second) verdict.look_past = std::string(second->name);
+      }
     }
   }
   return verdict;

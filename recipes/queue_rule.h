@@ -23,14 +23,18 @@ struct Verdict {
   std::string watch;  ///< the node ahead to watch, when waiting
   int ahead = 0;      ///< how many contenders must go before me
   /// When `watch` is deleted, nobody can be ahead any more: it is the only one, sequence numbers only grow, and a
-  /// parent with children cannot be removed. Only among plain lock nodes: a write node may be replaced by a read node
-  /// of the same number, in front of everybody who waited for it.
+  /// parent with children cannot be removed. Not behind a write node: a downgrade replaces that by a read node of the
+  /// same number, in front of everybody who waited for it. A read node is not replaced by anything.
   bool proof_by_deletion = false;
+  /// With look-ahead, watched instead of `watch`: the node before it. While that node stands, we cannot be first, and
+  /// once all nodes up to it are gone, `watch` is the only one ahead, and its deletion is a proof. Empty where it would
+  /// be none, or when `watch` is the only one ahead.
+  std::string look_past;
   std::vector<std::string> strays;  ///< other nodes with my guid: a create that was applied twice
 };
 
-/// An exclusive contender (lock, write) waits for all ahead of it and watches the nearest. A reader waits for the
-/// writers ahead of it and watches the nearest of those. Foreign children stand in nobody's way.
+/// An exclusive contender (lock, write) waits for all ahead of it and watches the nearest, its predecessor. A reader
+/// waits for the writers ahead of it and watches the nearest of those. Foreign children stand in nobody's way.
 Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, std::string_view guid);
 
 /// Whether a newcomer of this kind would have to wait.

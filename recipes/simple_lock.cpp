@@ -12,6 +12,8 @@ namespace {
 const LockOptions& checked(const LockOptions& options) {
   if (options.version_token)
     throw std::invalid_argument("zkrecipes: SimpleLock has no node that could count versions; use FairMutex");
+  if (options.look_ahead)
+    throw std::invalid_argument("zkrecipes: SimpleLock has no line to look ahead in; use FairMutex");
   return options;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,13 +11,37 @@
 namespace zkrecipes {
 
 /// Settings of one lock object, checked by its constructor, which throws std::invalid_argument: for a note that is too
-/// long, and for an ACL that this connection cannot give to nodes (creator_all() without credentials).
+/// long, for an ACL that this connection cannot give to nodes (creator_all() without credentials), and for an option
+/// that the lock type does not have.
 struct LockOptions {
   /// Also count the holds of this lock in 32 bits (FencingToken::version). Costs one more round trip per acquire and
   /// makes the lock path a persistent node. All users of the path must agree on the option: a lock without it creates a
   /// missing path as a container. Clients cannot tell a container from a persistent node, but the server removes an
   /// empty container, and the count starts again at 0.
   bool version_token = false;
+
+  /// Gives the lock on in one round trip, also deep in the line: a waiter watches the node two places ahead, so it
+  /// knows before its turn that it is next. A release then wakes two waiters, the one that gets the lock and the one
+  /// that moves up, instead of one. For FairMutex, RecursiveFairMutex, the write side of ReadWriteLock (behind readers;
+  /// behind a writer, which may downgrade, it changes nothing) and the line of a Semaphore. Contenders with and without
+  /// it can stand in one line. Has no effect together with version_token.
+  bool look_ahead = false;
+
+  /// How long the lock stays with this object after a release while nobody else wants it; 0: not at all. The next
+  /// acquire through this object then takes it over at once, without a request. FairMutex and RecursiveFairMutex only.
+  ///
+  /// For a lock that one process takes again and again, and others seldom. Others see an ordinary holder. A newcomer
+  /// gets an idle lock after two round trips of the holder and its own; one that is in use at its release. Until the
+  /// holder has heard of the newcomer, acquires through this object may overtake it.
+  ///
+  /// Between two holds no hold is valid, but the node and its heartbeats stay. Destroying the lock object or closing
+  /// the connection removes the node, and so does Hold::release(), which waits for that. Costs one listing, behind the
+  /// first hold.
+  ///
+  /// All holds on one node have the same fencing token. A resource that checks tokens refuses late writes of other
+  /// holders as ever, but cannot tell these holds, which are of one lock object, from each other. Not together with
+  /// version_token.
+  std::chrono::milliseconds retain{0};
 
   /// Called where on_ready() is, on a thread of the connection or by its executor, when another client asks for the
   /// lock back (request_revoke(), or Curator's Revoker), with the node of the hold. The program may release the hold or

@@ -83,8 +83,8 @@ class Contender::ActiveHold final : public Believer {
              bool downgraded)
       : owner_(owner), hold_(std::move(hold)), reentrant_(std::move(reentrant)), id_(enter(kind, downgraded)) {}
   LockChecker::HoldId enter(LockKind kind, bool downgraded) {
-    return owner_.stage_.checker.taken(owner_.path_.id,
-                                       {owner_.process_.number(), kind, token(), this, downgraded, owner_.wanted_});
+    return owner_.stage_.checker.taken(
+        owner_.path_.id, {owner_.process_.number(), kind, token(), this, downgraded, owner_.wanted_, owner_.retained_});
   }
 
   const Contender& owner_;
@@ -105,8 +105,16 @@ Contender::Contender(Stage& stage, std::shared_ptr<SimulatedWorld> world, const 
 Contender::~Contender() = default;
 
 void Contender::use(const SimulatedConnection& connection) {
+  connection_ = &connection;
   has_executor_ = connection.has_executor();
   LockOptions options;
+  options.look_ahead = path_.family != LockFamily::simple && random_.chance(0.5);
+  // Long enough to be taken over, and so long that faults hit the idle node.
+  if (path_.family == LockFamily::fair && !path_.version_token && random_.chance(0.5))
+    options.retain = std::chrono::duration_cast<milliseconds>(
+        random_.chance(0.5) ? random_.between(milliseconds(1), milliseconds(500))
+                            : random_.between(milliseconds(1), 2 * stage_.session_timeout));
+  retain_ = options.retain;
   options.version_token = path_.version_token;
   options.note = note_of(process_.number());
   if (random_.chance(0.3))
@@ -154,9 +162,11 @@ AcquireOptions Contender::draw_options() {
 
 void Contender::begin() {
   if (winding_down_) return;
+  if (random_.chance(0.01)) use(*connection_);  // another lock object in place of this one
   ++attempt_;
   kind_ = draw_kind();
   began_ = stage_.scheduler.now();
+  began_by_own_clock_ = world_->now();
   cancelled_ = drops_in_callback_ = downgrading_ = revoked_ = lost_ = false;
   const AcquireOptions options = draw_options();
   try {
@@ -275,6 +285,8 @@ void Contender::take(Hold hold) {
   }
   // A stop that is requested after the grant, and before the callback, changes nothing.
   if (cancelled_ && !stoppable_) report("a hold was handed out although its PendingHold was cancelled");
+  retained_ = std::exchange(last_node_, hold.node()) == hold.node();
+  if (retained_) check_take_over(hold);
   if (kind_ == LockKind::write && random_.chance(0.4))
     active_ = std::make_unique<ActiveHold>(*this, lock_->reentrant(std::move(hold)));
   else
@@ -409,6 +421,23 @@ void Contender::check_note() {
   if (note && *note != note_of(process_.number())) report("a node has the note \"" + *note + "\", not its own");
 }
 
+/// A node that has stayed since the hold before.
+void Contender::check_take_over(const Hold& hold) {
+  if (path_.family != LockFamily::fair) return;  // the path of a simple lock is its node
+  if (hold.valid_until() <= began_by_own_clock_)
+    report("an idle node was taken over although its lease was over by then");
+  if (!random_.chance(0.3)) return;
+  // Events are received before the answers that renew the lease, so the holder has heard of whoever came before those.
+  const Time long_ago = stage_.scheduler.now() - 2 * stage_.session_timeout;
+  stage_.ensemble.for_each_node([&](const Ensemble::Node& node) {
+    if (node.owner == 0 || node.czxid <= hold.token().zxid) return;
+    if (node.path.substr(0, path_.path.size() + 1) != path_.path + "/") return;
+    const auto created = stage_.created_at.find(std::string(node.path));
+    if (created != stage_.created_at.end() && created->second < long_ago)
+      report("an idle node was taken over again, although " + std::string(node.path) + " has been waiting behind it");
+  });
+}
+
 void Contender::release() {
   if (state_ != State::holding) return;
   if (downgrading_) return later(milliseconds(1), &Contender::release);
@@ -426,7 +455,9 @@ void Contender::release() {
 void Contender::rest() {
   ++attempt_;
   state_ = State::idle;
-  later(random_.between({}, milliseconds(path_.slow ? 1'000 : stage_.calm ? 600 : 40)), &Contender::begin);
+  Time most = milliseconds(path_.slow ? 1'000 : stage_.calm ? 600 : 40);
+  if (random_.chance(0.1)) most = std::max(most, retain_);  // so long that faults hit the idle node
+  later(random_.between({}, most), &Contender::begin);
 }
 
 std::string Contender::describe() const {

@@ -59,6 +59,7 @@ class Contender {
   void check_news_of_loss();
   void end_subscription();
   void check_note();
+  void check_take_over(const Hold& hold);
   Time hold_time();
   LockKind draw_kind();
   std::string full(const std::string& node) const;
@@ -72,6 +73,7 @@ class Contender {
   const bool chrooted_;
   Random random_;
 
+  const SimulatedConnection* connection_ = nullptr;
   std::unique_ptr<SimulatedLock> lock_;    // for the read/write lock: the write side
   std::unique_ptr<SimulatedLock> reader_;  // only there
   State state_ = State::idle;
@@ -81,6 +83,7 @@ class Contender {
   int number_ = 1;  // of permits, as this contender's semaphore counts them
   int wanted_ = 1;  // of them
   Time began_{};
+  Clock::time_point began_by_own_clock_{};
   bool cancelled_ = false;
   bool drops_in_callback_ = false;
   bool downgrading_ = false;
@@ -93,6 +96,9 @@ class Contender {
   StopSource stop_;
   bool stoppable_ = false;
   Clock::time_point deadline_{};
+  Time retain_{};          // LockOptions::retain
+  std::string last_node_;  // of the hold before
+  bool retained_ = false;  // this hold is on the same node
   std::unique_ptr<ActiveHold> active_;
   Subscription subscription_;
   std::weak_ptr<int> owned_by_callback_;

@@ -87,7 +87,7 @@ void LockChecker::check_tokens(PathId id, Path& path, const Present& added) {
       added.hold.kind == LockKind::semaphore ? added.hold.permits == path.permits : added.hold.kind != LockKind::read;
   const std::int64_t token = added.hold.token.zxid;
   const std::int64_t newest = exclusive ? path.newest_token : path.newest_exclusive;
-  if (token < newest || (token == newest && !added.hold.downgraded))
+  if (token < newest || (token == newest && !added.hold.downgraded && !added.hold.retained))
     report("tokens do not grow: " + describe(added.hold) + " was granted after token " + std::to_string(newest), id,
            {added.hold.process});
   if (added.hold.token.version != 0 && exclusive) {

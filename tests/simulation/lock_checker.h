@@ -55,6 +55,7 @@ class LockChecker {
     const Believer* believer = nullptr;
     bool downgraded = false;  ///< a read hold that keeps the token of its writer
     int permits = 1;          ///< of a semaphore
+    bool retained = false;    ///< keeps the node, and so the token, of the contender's hold before
   };
   using HoldId = std::uint64_t;
   HoldId taken(PathId path, const Taken& hold);

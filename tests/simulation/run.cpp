@@ -39,9 +39,15 @@ class Run {
         ensemble_(scheduler_, trace_, draw_ensemble(scheduler_.random())),
         names_(ensemble_),
         checker_(scheduler_),
-        stage_{scheduler_, trace_, ensemble_, names_, checker_, {}, ensemble_.addresses()} {
+        stage_{scheduler_, trace_, ensemble_, names_, checker_, ensemble_.addresses()} {
     trace_.keep_lines(options.keep_trace);
     if (options.faults.count(Fault::drift_beyond) != 0) checker_.allow_overlaps();
+    ensemble_.on_change([this](const Ensemble::Change& change) {
+      if (change.kind == Ensemble::Change::Kind::created)
+        stage_.created_at[std::string(change.path)] = scheduler_.now();
+      else if (change.kind == Ensemble::Change::Kind::deleted)
+        stage_.created_at.erase(std::string(change.path));
+    });
   }
 
   RunResult play() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tests/simulation/lock_checker.h"
@@ -43,13 +44,14 @@ struct Stage {
   Ensemble& ensemble;
   NameService& names;
   LockChecker& checker;
-  std::vector<LockPath> paths;
   std::vector<std::string> home_addresses;  ///< of the servers, before any of them moves
-  double one_server = 0;                    ///< share of connections that know one server only
-  bool calm = false;                        ///< fewer and longer holds: more faults for each of them
-  Time session_timeout{};                   ///< the longest that a connection asks for
+  std::vector<LockPath> paths{};
+  double one_server = 0;   ///< share of connections that know one server only
+  bool calm = false;       ///< fewer and longer holds: more faults for each of them
+  Time session_timeout{};  ///< the longest that a connection asks for
   /// A connection is being closed, which lets the simulation run on beneath it. One at a time.
   bool closing = false;
+  std::unordered_map<std::string, Time> created_at{};  ///< of all nodes that the leader has
 
   template <class MakeText>
   void note(RunTrace kind, int process, const MakeText& make_text) {

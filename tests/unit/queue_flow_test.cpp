@@ -105,11 +105,112 @@ TEST(QueueFlow, APredecessorThatWentBeforeItWasWatched_IsAsGoodAsItsDeletion) {
   EXPECT_THAT(driver.granted().actions(), ElementsAre("Unprobe")) << "there is no watch to take back";
 }
 
-TEST(QueueFlow, BehindAReadOrWriteNode_DeletionProvesNothing) {
+TEST(QueueFlow, BehindAWriteNode_DeletionProvesNothing) {
   Driver driver = drive(spec(NodeKind::write));
   driver.session_ready().created();
   driver.listed({"_c_x-__WRIT__0000000001", mine(driver)}).watch_set();
   EXPECT_THAT(driver.changed().actions(), ElementsAre("List"));
+}
+
+TEST(QueueFlow, AWriterBehindTheLastReader_HasItsTurnWithoutAnotherRead) {
+  Driver driver = drive(spec(NodeKind::write));
+  driver.session_ready().created();
+  driver.listed({"_c_x-__READ__0000000001", mine(driver)}).watch_set();
+  EXPECT_THAT(driver.changed().actions(), ElementsAre("MakeHold"));
+}
+
+// ---- Look-ahead ----
+
+QueueSpec look_ahead(NodeKind kind = NodeKind::lock) {
+  QueueSpec result = spec(kind);
+  result.options.look_ahead = true;
+  return result;
+}
+
+/// Third in line, watching the node before its predecessor.
+Driver third_in_line(const QueueSpec& what = look_ahead()) {
+  Driver driver = drive(what);
+  driver.session_ready().created();
+  driver.listed({kFurtherAhead, kAhead, mine(driver)});
+  EXPECT_EQ(driver.last<action::WatchNode>().path, std::string("/lock/") + kFurtherAhead);
+  driver.watch_set();
+  return driver;
+}
+
+/// The node before its predecessor has left.
+Driver moving_up(const QueueSpec& what = look_ahead()) {
+  Driver driver = third_in_line(what);
+  EXPECT_THAT(driver.changed().actions(), ElementsAre("List", "WatchNode")) << "in one packet";
+  EXPECT_EQ(driver.last<action::WatchNode>().path, std::string("/lock/") + kAhead);
+  return driver;
+}
+
+TEST(QueueFlow, LookAhead_IsGrantedByTheDeletionWithoutAskingAgain) {
+  Driver driver = moving_up();
+  EXPECT_THAT(driver.listed({kAhead, mine(driver)}).actions(), IsEmpty());
+  EXPECT_THAT(driver.watch_set().actions(), IsEmpty());
+  EXPECT_THAT(driver.changed().actions(), ElementsAre("MakeHold"));
+  driver.granted();
+}
+
+TEST(QueueFlow, LookAhead_APredecessorThatLeavesWhileWeMoveUp_IsTheTurnInAnyOrderOfTheNews) {
+  Driver driver = moving_up();
+  Driver listing_first = driver;
+  listing_first.listed({kAhead, mine(driver)});
+  EXPECT_THAT(listing_first.watch_set(Status::no_node).actions(), ElementsAre("MakeHold"));
+  Driver watch_first = driver;
+  EXPECT_THAT(watch_first.watch_set(Status::no_node).actions(), IsEmpty());
+  EXPECT_THAT(watch_first.listed({kAhead, mine(driver)}).actions(), ElementsAre("MakeHold"));
+  Driver event_first = driver;
+  EXPECT_THAT(event_first.watch_set().changed().actions(), IsEmpty());
+  EXPECT_THAT(event_first.listed({mine(driver)}).actions(), ElementsAre("MakeHold"));
+  event_first.granted();
+}
+
+TEST(QueueFlow, LookAhead_AContenderThatGivesUp_DoesNotMakeThePredecessorTheOnlyOneAhead) {
+  Driver driver = moving_up();
+  driver.listed({"_c_y-lock-0000000000", kAhead, mine(driver)});
+  EXPECT_THAT(driver.actions(), ElementsAre("Unwatch", "WatchNode"));
+  EXPECT_EQ(driver.last<action::WatchNode>().path, "/lock/_c_y-lock-0000000000");
+}
+
+TEST(QueueFlow, LookAhead_APredecessorThatGaveUpEarlier_IsNoticedWhenTheOneBeforeItLeaves) {
+  Driver driver = moving_up();
+  Driver first = driver;
+  EXPECT_THAT(first.listed({mine(driver)}).actions(), ElementsAre("Unwatch", "MakeHold"));
+  driver.watch_set(Status::no_node);
+  driver.listed({"_c_y-lock-0000000000", mine(driver)});
+  EXPECT_THAT(driver.actions(), ElementsAre("WatchNode"));
+  EXPECT_EQ(driver.last<action::WatchNode>().path, "/lock/_c_y-lock-0000000000") << "it alone is ahead";
+  EXPECT_THAT(driver.watch_set().changed().actions(), ElementsAre("MakeHold"));
+}
+
+TEST(QueueFlow, LookAhead_AChangeOfAWatchedNode_IsNotItsDeletion) {
+  Driver third = third_in_line();
+  EXPECT_THAT(third.changed(Topic::line, WatchEvent::changed).actions(), ElementsAre("List"));
+  Driver driver = moving_up();
+  driver.watch_set().changed(Topic::line, WatchEvent::changed);
+  EXPECT_THAT(driver.listed({kAhead, mine(driver)}).actions(), ElementsAre("WatchNode"));
+}
+
+TEST(QueueFlow, LookAhead_ANodeThatMayNotBeRead_IsReplacedByTheWholeQueue) {
+  Driver driver = moving_up();
+  EXPECT_THAT(driver.watch_refused().actions(), ElementsAre("Unwatch", "WatchChildren"));
+  EXPECT_THAT(driver.listed({kAhead, mine(driver)}).actions(), IsEmpty()) << "has no watch";
+  EXPECT_THAT(driver.children_watched({mine(driver)}, Topic::line).actions(), ElementsAre("Unwatch", "MakeHold"));
+}
+
+TEST(QueueFlow, LookAhead_IsOfNoUseBehindAWriterAndWhereHoldsAreCounted) {
+  Driver writer = drive(look_ahead(NodeKind::write));
+  writer.session_ready().created();
+  writer.listed({"_c_x-__READ__0000000000", "_c_x-__WRIT__0000000001", mine(writer)});
+  EXPECT_EQ(writer.last<action::WatchNode>().path, "/lock/_c_x-__WRIT__0000000001");
+  QueueSpec counted = look_ahead();
+  counted.options.version_token = true;
+  Driver counting = drive(counted);
+  counting.session_ready().created();
+  counting.listed({kFurtherAhead, kAhead, mine(counting)});
+  EXPECT_EQ(counting.last<action::WatchNode>().path, std::string("/lock/") + kAhead);
 }
 
 TEST(QueueFlow, AReader_OvertakesReadersAheadButNoWriter) {
@@ -355,8 +456,10 @@ TEST(QueueFlow, InEveryState_EveryEventLeavesNothingBehind) {
       for (const Patience patience : {Patience::queue, Patience::try_once})
         states += FlowExplorer<QueueFlow>().explore(
             QueueFlow(std::make_shared<const QueueSpec>(spec(kind, version_token)), patience));
+  states +=
+      FlowExplorer<QueueFlow>().explore(QueueFlow(std::make_shared<const QueueSpec>(look_ahead()), Patience::queue));
   RecordProperty("states", static_cast<int>(states));
-  EXPECT_GT(states, 300U);
+  EXPECT_GT(states, 400U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iomanip>
+#include <map>
 #include <random>
 #include <sstream>
 
@@ -134,16 +135,56 @@ TEST(QueueRuleTest, ADowngrade_KeepsWritersOutAndLetsReadersIn) {
   EXPECT_EQ(judge({own_write, own_read, reader(6)}, reader(6), NodeKind::read, "").kind, Kind::waits);
 }
 
-TEST(QueueRuleTest, OnlyADeletionAmongPlainLocks_ProvesTheTurn) {
+TEST(QueueRuleTest, ADeletionProvesTheTurn_UnlessTheNodeMayBeReplaced) {
   EXPECT_TRUE(judge_lock({lock(4), lock(5)}, lock(5)).proof_by_deletion);
   EXPECT_TRUE(judge_lock({lock(4), lock(5), writer(6)}, lock(5)).proof_by_deletion);
   EXPECT_FALSE(judge_lock({lock(3), lock(4), lock(5)}, lock(5)).proof_by_deletion) << "two ahead";
   EXPECT_FALSE(judge_lock({lock(5)}, lock(5)).proof_by_deletion) << "holds already";
   EXPECT_FALSE(judge_lock({lock(4)}, lock(5)).proof_by_deletion) << "not in the listing";
   EXPECT_FALSE(judge_lock({writer(4), lock(5)}, lock(5)).proof_by_deletion) << "may downgrade";
-  EXPECT_FALSE(judge_lock({reader(4), lock(5)}, lock(5)).proof_by_deletion);
+  EXPECT_TRUE(judge_lock({reader(4), lock(5)}, lock(5)).proof_by_deletion) << "nothing replaces a read node";
+  EXPECT_TRUE(judge({reader(4), writer(5)}, writer(5), NodeKind::write, "").proof_by_deletion);
   EXPECT_FALSE(judge({writer(4), writer(5)}, writer(5), NodeKind::write, "").proof_by_deletion);
   EXPECT_FALSE(judge({writer(4), reader(5)}, reader(5), NodeKind::read, "").proof_by_deletion);
+}
+
+TEST(QueueRuleTest, LookAhead_WatchesTheNodeBeforeThePredecessor) {
+  const Verdict deep = judge_lock({lock(7), lock(3), lock(5), lock(4), lock(2)}, lock(5));
+  EXPECT_EQ(deep.watch, lock(4));
+  EXPECT_EQ(deep.look_past, lock(3));
+  EXPECT_EQ(judge_lock({lock(4), lock(5)}, lock(5)).look_past, "") << "nobody stands before the predecessor";
+  EXPECT_EQ(judge_lock({lock(5), lock(6)}, lock(5)).look_past, "");
+  EXPECT_EQ(judge({writer(3), reader(4), writer(5)}, writer(5), NodeKind::write, "").look_past, writer(3));
+  EXPECT_EQ(judge({reader(3), writer(4), writer(5)}, writer(5), NodeKind::write, "").look_past, "")
+      << "the deletion of a write node proves nothing, so there is nothing to know in advance";
+  EXPECT_EQ(judge({writer(3), writer(4), reader(5)}, reader(5), NodeKind::read, "").look_past, "");
+}
+
+TEST(QueueRuleTest, WithLookAhead_NoNodeIsWatchedByMoreThanTwo) {
+  std::mt19937 random(43);
+  for (int round = 0; round < 200; ++round) {
+    // Contenders leave in any order. Each of the others looks again only when the node that it watches has left.
+    std::vector<std::string> children;
+    for (int i = 0; i < 10; ++i) children.push_back(lock(i));
+    std::map<std::string, std::string> watched;
+    const auto look = [&](const std::string& mine) {
+      const Verdict verdict = judge_lock(children, mine);
+      watched[mine] = verdict.look_past.empty() ? verdict.watch : verdict.look_past;
+    };
+    for (const std::string& mine : children) look(mine);
+    while (!children.empty()) {
+      const std::string leaver = children[random() % children.size()];
+      children.erase(std::find(children.begin(), children.end(), leaver));
+      watched.erase(leaver);
+      int woken = 0;
+      for (const std::string& mine : children)
+        if (watched[mine] == leaver) {
+          ++woken;
+          look(mine);
+        }
+      EXPECT_LE(woken, 2);
+    }
+  }
 }
 
 TEST(QueueRuleTest, Ties_AreOrderedTheSameForEverybody) {

@@ -31,8 +31,8 @@ struct LockOptions {
   /// acquire through this object then takes it over at once, without a request. FairMutex and RecursiveFairMutex only.
   ///
   /// For a lock that one process takes again and again, and others seldom. Others see an ordinary holder. A newcomer
-  /// gets an idle lock after two round trips of the holder and its own; one that is in use at its release. Until the
-  /// holder has heard of the newcomer, acquires through this object may overtake it.
+  /// gets an idle lock two round trips after it asked, and one that is in use at its release. Until the holder has
+  /// heard of the newcomer, acquires through this object may overtake it.
   ///
   /// Between two holds no hold is valid, but the node and its heartbeats stay. Destroying the lock object or closing
   /// the connection removes the node, and so does Hold::release(), which waits for that. Costs one listing, behind the

@@ -25,8 +25,9 @@ struct ChaosRecipe {
 /// than a session lasts. Short holds are over before a server that is cut off has lied about one of them, and a
 /// connection with a write on its way gets no answer from such a server that could tell a lie.
 inline constexpr ChaosRecipe kChaosRecipes[] = {
-    {"fair", LockModel::fenced_mutex},     {"simple", LockModel::fenced_mutex}, {"recursive", LockModel::fenced_mutex},
-    {"read_write", LockModel::read_write}, {"semaphore", LockModel::semaphore}, {"patient", LockModel::fenced_mutex}};
+    {"fair", LockModel::fenced_mutex},      {"simple", LockModel::fenced_mutex}, {"recursive", LockModel::fenced_mutex},
+    {"read_write", LockModel::read_write},  {"semaphore", LockModel::semaphore}, {"patient", LockModel::fenced_mutex},
+    {"retained", LockModel::retained_mutex}};
 
 inline std::string chaos_history_file(const std::string& directory, const std::string& recipe,
                                       const std::string& process) {

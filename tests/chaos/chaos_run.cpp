@@ -136,7 +136,8 @@ int main(int argc, char** argv) {
   auto add = description.add_options();
   add("minutes", po::value(&options.minutes)->default_value(1), "how long faults go on");
   add("seed", po::value(&options.world.seed)->default_value(1), "gives the schedule of faults");
-  add("recipe", po::value(&recipes)->default_value("all"), "fair,simple,recursive,read_write,semaphore,patient");
+  add("recipe", po::value(&recipes)->default_value("all"),
+      "fair,simple,recursive,read_write,semaphore,patient,retained");
   add("fault", po::value(&faults)->default_value("all"), "kinds of faults, e.g. reply_dropped,leader_kill");
   add("processes", po::value(&options.world.processes)->default_value(4), "client processes");
   add("floor", po::value(&options.floor)->default_value(10), "acquires per second below which the run fails");

@@ -28,15 +28,24 @@ using zkrecipes::testing::HistoryWriter;
 using Kind = zkrecipes::testing::HistoryEvent::Kind;
 using std::chrono::milliseconds;
 
-/// The locks of one connection.
+LockOptions lock_options(bool look_ahead, milliseconds retain = {}) {
+  LockOptions options;
+  options.look_ahead = look_ahead;
+  options.retain = retain;
+  return options;
+}
+
+/// The locks of one connection. Contenders with and without look-ahead stand in one line.
 struct Locks {
-  explicit Locks(Connection& connection)
-      : fair(connection, "/chaos/fair"),
+  Locks(Connection& connection, bool look_ahead)
+      : fair(connection, "/chaos/fair", lock_options(look_ahead)),
+        retained(connection, "/chaos/retained", lock_options(look_ahead, milliseconds(look_ahead ? 20 : 200))),
         simple(connection, "/chaos/simple"),
         recursive(connection, "/chaos/recursive"),
-        read_write(connection, "/chaos/read_write"),
-        semaphore(connection, "/chaos/semaphore", zkrecipes::testing::kChaosPermits) {}
+        read_write(connection, "/chaos/read_write", lock_options(look_ahead)),
+        semaphore(connection, "/chaos/semaphore", zkrecipes::testing::kChaosPermits, lock_options(look_ahead)) {}
   FairMutex fair;
+  FairMutex retained;
   SimpleLock simple;
   RecursiveFairMutex recursive;
   ReadWriteLock read_write;
@@ -104,6 +113,7 @@ class Contender {
                      [&] { return lock.acquire_async(); });
     };
     if (recipe == "fair") return of(locks_.fair);
+    if (recipe == "retained") return of(locks_.retained);
     if (recipe == "simple") return of(locks_.simple);
     return of(locks_.semaphore);
   }
@@ -240,7 +250,7 @@ class Keeper {
 };
 
 struct Client {
-  explicit Client(const ConnectionOptions& options) : connection(options), locks(connection) {}
+  Client(const ConnectionOptions& options, bool look_ahead) : connection(options), locks(connection, look_ahead) {}
   Connection connection;
   Locks locks;
 };
@@ -262,7 +272,8 @@ int run(char** argv) {
   options.identity = process;
   options.retry.max_delay = milliseconds(500);
   std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < zkrecipes::testing::kChaosConnections; ++i) clients.push_back(std::make_unique<Client>(options));
+  for (int i = 0; i < zkrecipes::testing::kChaosConnections; ++i)
+    clients.push_back(std::make_unique<Client>(options, i % 2 == 1));
   Connection of_keeper(options);
 
   std::atomic<bool> stopping{false};

@@ -138,8 +138,8 @@ void histories(const std::string& input) {
   std::istringstream in(input);
   try {
     const History history = read_history(in);
-    for (const LockModel model :
-         {LockModel::mutex, LockModel::fenced_mutex, LockModel::read_write, LockModel::semaphore}) {
+    for (const LockModel model : {LockModel::mutex, LockModel::fenced_mutex, LockModel::retained_mutex,
+                                  LockModel::read_write, LockModel::semaphore}) {
       std::ostringstream printed;
       printed << check_history(history, model, 2);
     }

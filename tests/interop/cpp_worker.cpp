@@ -148,8 +148,11 @@ class Worker {
   }
 
   void loop(LockMode mode, const std::string& path, int permits, int most) {
-    AnyLock lock(connection_, mode, path, permits, {});
     std::mt19937 random(std::random_device{}());
+    LockOptions options;
+    options.look_ahead = random() % 2 == 0;
+    if (mode == LockMode::exclusive && random() % 2 == 0) options.retain = std::chrono::milliseconds(50);
+    AnyLock lock(connection_, mode, path, permits, options);
     while (looping_) {
       const int wanted = 1 + static_cast<int>(random() % static_cast<unsigned>(most));
       // Each of the permits is an operation of its own in the history.

@@ -72,7 +72,7 @@ int soak(double minutes, int processes, std::uint32_t seed, std::chrono::seconds
     fleet.kill(*victim.process);
     victim = start_loop(fleet, victim.language);
     ++kills;
-    const Verdict now = check_history(ended_operations(fleet.history()), LockModel::fenced_mutex);
+    const Verdict now = check_history(ended_operations(fleet.history()), LockModel::retained_mutex);
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(SteadyClock::now() - start).count();
     std::cout << "  " << seconds << " s: " << now.grants << " grants, " << kills << " kills ("
               << to_string(victim.language) << "), " << now.violations.size() << " violations" << std::endl;
@@ -97,7 +97,7 @@ int soak(double minutes, int processes, std::uint32_t seed, std::chrono::seconds
   for (const HistoryEvent& event : history)
     if (event.kind == HistoryEvent::Kind::ok)
       ++grants[event.process.substr(0, event.process.find_first_of("0123456789"))];
-  return report(check_history(history, LockModel::fenced_mutex), grants, left, kills) + (unwell > 0 ? 1 : 0);
+  return report(check_history(history, LockModel::retained_mutex), grants, left, kills) + (unwell > 0 ? 1 : 0);
 }
 
 }  // namespace

@@ -284,7 +284,7 @@ TEST_F(InteropLoopTest, SeveralPermitsAtOnce_AreSharedWithCurator) {
 TEST_F(InteropLoopTest, Mutex_IsSharedByThreeLanguagesFirstComeFirstServed) {
   const Verdict verdict =
       run({{Language::cpp, "exclusive"}, {Language::java, "exclusive"}, {Language::python, "exclusive"}},
-          "/shared_mutex", LockModel::fenced_mutex, 1, 500);
+          "/shared_mutex", LockModel::retained_mutex, 1, 500);
   EXPECT_TRUE(verdict.accepted()) << verdict;
 }
 

@@ -44,8 +44,9 @@ class Check {
     for (auto& [key, operation] : operations_) add_holds(key, operation);
     std::stable_sort(holds_.begin(), holds_.end(), [](const Hold& a, const Hold& b) { return a.from < b.from; });
     check_overlaps();
-    if (model_ == LockModel::fenced_mutex || model_ == LockModel::read_write) check_tokens();
-    if (model_ == LockModel::fenced_mutex) check_writes();
+    const bool fenced = model_ == LockModel::fenced_mutex || model_ == LockModel::retained_mutex;
+    if (fenced || model_ == LockModel::read_write) check_tokens();
+    if (fenced) check_writes();
     return std::move(verdict_);
   }
 
@@ -148,6 +149,7 @@ class Check {
     switch (model_) {
       case LockModel::mutex:
       case LockModel::fenced_mutex:
+      case LockModel::retained_mutex:
         return others == 0;
       case LockModel::semaphore:
         return others < permits_;
@@ -163,6 +165,7 @@ class Check {
     switch (model_) {
       case LockModel::mutex:
       case LockModel::fenced_mutex:
+      case LockModel::retained_mutex:
         return "one holder at a time";
       case LockModel::semaphore:
         return "no more holders than permits";
@@ -200,11 +203,17 @@ class Check {
         refuse("a hold has a token", {hold.granted});
         continue;
       }
-      if (newest != nullptr && *hold.granted.token <= *newest->granted.token)
+      if (newest != nullptr && *hold.granted.token <= *newest->granted.token && !is_retained(*newest, hold))
         refuse("tokens grow in the order of grants", {newest->granted, hold.granted});
       else
         newest = &hold;
     }
+  }
+
+  bool is_retained(const Hold& before, const Hold& hold) const {
+    const auto process = [](const Hold& one) { return one.granted.process.substr(0, one.granted.process.find('.')); };
+    return model_ == LockModel::retained_mutex && before.granted.token == hold.granted.token &&
+           process(before) == process(hold);
   }
 
   void check_writes() {

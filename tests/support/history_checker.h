@@ -26,6 +26,8 @@ namespace zkrecipes::testing {
 /// - fenced_mutex: that; each hold has a token; tokens grow strictly in the order of the grants (for a queue in which
 ///   the token is the czxid of the node, that is first come, first served); and tokens of accepted writes never go
 ///   back, in the order in which the resource wrote them down.
+/// - retained_mutex: the same, but consecutive holds of one process may have the same token (LockOptions::retain). The
+///   threads of a process have its name, a dot and a number.
 /// - read_write: a write hold overlaps no other hold; tokens of write holds grow strictly in the order of their
 ///   grants. A downgrade keeps the token.
 /// - semaphore: no more holds than permits at any time.
@@ -33,7 +35,7 @@ namespace zkrecipes::testing {
 /// In every model: an operation is invoked once, before anything else happens to it; it ends once; nobody releases or
 /// loses what was not granted. An operation that ended unknown stays open: it may hold or not, so it contradicts
 /// nothing, and releasing it is fine. An operation without any end (its process died, or the run was over) likewise.
-enum class LockModel { mutex, fenced_mutex, read_write, semaphore };
+enum class LockModel { mutex, fenced_mutex, retained_mutex, read_write, semaphore };
 
 struct Violation {
   std::string rule;

@@ -136,8 +136,8 @@ TEST(HistoryCheckerTest, Mutex_UnknownOutcomesStayOpen) {
 }
 
 TEST(HistoryCheckerTest, ReleaseByANonHolderIsRefused) {
-  for (const LockModel model :
-       {LockModel::mutex, LockModel::fenced_mutex, LockModel::read_write, LockModel::semaphore}) {
+  for (const LockModel model : {LockModel::mutex, LockModel::fenced_mutex, LockModel::retained_mutex,
+                                LockModel::read_write, LockModel::semaphore}) {
     expect_refused(std::string(kTurns) + "c 7 release exclusive 50 101\n", model, "only a holder", {"c 7 release"});
     expect_refused("a 1 invoke exclusive 10 -\na 1 release exclusive 20 -\n", model, "only a holder", {"a 1 release"});
     expect_refused(std::string(kTurns) + "b 1 release exclusive 50 101\n", model, "ends once", {"b 1 release"});
@@ -174,6 +174,20 @@ TEST(HistoryCheckerTest, Fenced_TheSameTokenTwiceAndNoTokenAreRefused) {
       LockModel::fenced_mutex, "tokens grow", {"a 2 ok"});
   expect_refused("a 1 invoke exclusive 10 -\na 1 ok exclusive 20 -\n", LockModel::fenced_mutex, "has a token",
                  {"a 1 ok"});
+}
+
+TEST(HistoryCheckerTest, RetainedMutex_ConsecutiveHoldsOfOneProcessMayHaveOneToken) {
+  const auto second_hold = [](const std::string& process, const std::string& token) {
+    return "a.0 1 invoke exclusive 10 -\na.0 1 ok exclusive 20 100\na.0 1 release exclusive 30 100\n" + process +
+           " 2 invoke exclusive 40 -\n" + process + " 2 ok exclusive 50 " + token + "\n" + process +
+           " 2 release exclusive 60 " + token + "\n";
+  };
+  expect_accepted(second_hold("a.0", "100"), LockModel::retained_mutex);
+  expect_accepted(second_hold("a.1", "100"), LockModel::retained_mutex);
+  expect_accepted(second_hold("b.0", "101"), LockModel::retained_mutex);
+  expect_refused(second_hold("b.0", "100"), LockModel::retained_mutex, "tokens grow", {"a.0 1 ok", "b.0 2 ok"});
+  expect_refused(second_hold("a.1", "99"), LockModel::retained_mutex, "tokens grow", {"a.0 1 ok", "a.1 2 ok"});
+  expect_refused(second_hold("a.0", "100"), LockModel::fenced_mutex, "tokens grow", {"a.0 1 ok", "a.0 2 ok"});
 }
 
 TEST(HistoryCheckerTest, Fenced_AStaleWriteIsRefused) {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Most of the time of a build goes into reading the same headers of Boost, GoogleTest and the standard library again and
-# again. With this option they are read once per kind of target. Only headers that do not change with our code are in it,
-# and the public ones for programs that use them like any user.
+# again. With this option they are read once per kind of target. Few headers of our own are in it: the
+# public ones for programs that use them like any user, and the fixture of the tests against servers.
 #
 # A file that lacks an include compiles all the same then. The preset "clang" does without, and notices; so do the tests
 # that compile each public header alone. Only for GCC: clang refuses a precompiled header where GCC reads the text instead,

@@ -309,7 +309,9 @@ void Acquisition::make_hold(action::MakeHold& hold) {
   grant.cost.waited = client_->world().now() - started_;
   grant.cost.requests = requests_;
   grant.cost.wakeups = wakeups_;
-  auto held = retention_ ? retention_->granted(std::move(grant)) : HeldNode::make(std::move(grant));
+  // While others wait, a node that stays after its release would only be in their way.
+  const bool retain = retention_ && hold.alone;
+  auto held = retain ? retention_->granted(std::move(grant)) : HeldNode::make(std::move(grant));
   if (hold.check_node) {
     // The listing that put us behind one node is old. If somebody has deleted our own node since, we were granted
     // wrongly, and this tells within a round trip.

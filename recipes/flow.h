@@ -144,6 +144,8 @@ struct MakeHold {
   Grant grant{};  ///< without client, session, and the part of the cost that is counted by whoever performs this
   /// The turn was inferred, not read: whether our own node is still there has to be checked behind the grant.
   bool check_node = false;
+  /// A listing has shown that nobody else wants the lock.
+  bool alone = false;
 };
 /// The end: throw `error`, or what follows from `status` on `path`.
 struct Fail {

@@ -111,7 +111,7 @@ void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Acti
   if (queue_position_ < 0) queue_position_ = verdict.ahead;
   switch (verdict.kind) {
     case Verdict::Kind::holds:
-      if (!counts_holds()) return take_turn(Proof::listing, 0, out);
+      if (!counts_holds()) return take_turn(verdict.alone ? Proof::lonely_listing : Proof::listing, 0, out);
       step_ = Step::raising;
       // Expects the version of the listing that shows us first: a contender that was overtaken since cannot raise it.
       out.emplace_back(action::RaiseVersion{spec_->path, guid_, parent_version});
@@ -220,6 +220,7 @@ void QueueFlow::take_turn(Proof proof, std::int32_t version, Actions& out) {
   hold.grant.cost.queue_position = queue_position_;
   hold.grant.on_revoke = spec_->options.on_revoke;
   hold.check_node = proof == Proof::deletion;
+  hold.alone = proof == Proof::lonely_listing;
   out.emplace_back(std::move(hold));
 }
 

@@ -59,7 +59,7 @@ class QueueFlow final : public Flow {
     first,           // our turn
     over,
   };
-  enum class Proof { listing, deletion };
+  enum class Proof { listing, lonely_listing, deletion };
 
   void handle(const event::SessionReady& ready, Actions& out);
   void handle(const event::Created& created, Actions& out);

@@ -51,6 +51,7 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
       present = true;
       continue;
     }
+    verdict.alone = false;
     if (!guid.empty() && is_protected_by(child, guid)) verdict.strays.emplace_back(child);
     if (!me || !stands_before(*node, *me) || !blocks(*node, kind)) continue;
     ++verdict.ahead;

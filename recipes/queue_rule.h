@@ -22,6 +22,7 @@ struct Verdict {
   Kind kind = Kind::gone;
   std::string watch;  ///< the node ahead to watch, when waiting
   int ahead = 0;      ///< how many contenders must go before me
+  bool alone = true;  ///< there is no other contender
   /// When `watch` is deleted, nobody can be ahead any more: it is the only one, sequence numbers only grow, and a
   /// parent with children cannot be removed. Not behind a write node: a downgrade replaces that by a read node of the
   /// same number, in front of everybody who waited for it. A read node is not replaced by anything.

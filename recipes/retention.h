@@ -18,7 +18,8 @@ namespace zkrecipes::detail {
 /// or the lease does not cover it. The next acquire takes an idle node over without a request. An idle node is removed
 /// as soon as another contender comes, or somebody asks for the lock back, or it was idle for too long; a held one is
 /// removed by its release then. To hear of the first newcomer, the children of the lock path are listed and watched
-/// once, behind the first grant. Only the holder does that, and never a waiter.
+/// once, behind the first grant. Only the holder does that, and never a waiter. Until that is answered, the newest
+/// listing is the one by which the lock was granted; it has shown no other contender.
 ///
 /// Thread-safe. Kept alive by its holds, and by its Retention while it is the newest.
 class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
@@ -78,7 +79,7 @@ class Retention {
  public:
   explicit Retention(std::chrono::nanoseconds how_long) : how_long_(how_long) {}
 
-  /// The first hold on a node that was just granted.
+  /// The first hold on a node that was just granted, to the only contender.
   std::shared_ptr<HeldNode> granted(Grant grant);
   /// A hold on the idle node; null if there is none.
   std::shared_ptr<HeldNode> take();

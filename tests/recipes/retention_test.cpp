@@ -88,19 +88,22 @@ TEST_F(RetentionTest, ANewcomer_GetsALockThatIsInUseWhenThatIsUnlocked) {
   EXPECT_TRUE(get(newcomer).is_valid());
 }
 
-TEST_F(RetentionTest, AWaiterThatIsThereAtTheGrant_IsNotedAsANewcomer) {
+TEST_F(RetentionTest, ALockThatOthersWaitFor_IsRemovedAtTheReleaseAndNotOnlyWhenTheyAreNoticed) {
   FairMutex holder(connect(), kPath);
   Hold hold = holder.acquire();
-  Connection& connection = connect();
+  Connection& connection = connect_by_proxy();
   FairMutex mutex(connection, kPath, retained());
   PendingHold next = mutex.acquire_async();
   ASSERT_TRUE(wait_for_waiters(connection, 1));
   FairMutex other(connect(), kPath);
   PendingHold last = other.acquire_async();
   ASSERT_TRUE(wait_for_nodes(kPath, 3));
+  proxy().hold_reply(RequestKind::get_children);
   hold.release();
-  get(next) = Hold();  // also before the listing behind the grant is answered
+  get(next) = Hold();
   EXPECT_TRUE(get(last).is_valid());
+  proxy().clear_faults();
+  proxy().release_held();
 }
 
 TEST_F(RetentionTest, AnotherThreadOfTheSameObject_IsANewcomerToo) {

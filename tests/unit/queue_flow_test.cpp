@@ -62,6 +62,17 @@ TEST(QueueFlow, AFreeLock_TakesOneCreateAndOneListingSentTogether) {
   EXPECT_EQ(driver.hold()->grant.token, (FencingToken{101, 0}));
   EXPECT_EQ(driver.hold()->grant.cost.queue_position, 0);
   EXPECT_FALSE(driver.hold()->check_node);
+  EXPECT_TRUE(driver.hold()->alone);
+}
+
+TEST(QueueFlow, AGrantTellsWhetherAnybodyElseWantsTheLock) {
+  Driver driver = drive();
+  driver.session_ready().created();
+  driver.listed({mine(driver), "_c_x-lock-0000000009"});
+  EXPECT_FALSE(driver.last<action::MakeHold>().alone);
+  Driver second = second_in_line();
+  second.changed();
+  EXPECT_FALSE(second.last<action::MakeHold>().alone) << "nobody has looked who stands behind";
 }
 
 TEST(QueueFlow, AWaiter_WatchesItsPredecessorOnly) {

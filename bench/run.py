@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness import chart, measure, report
 from harness.processes import Programs, Server
-from harness.workloads import OURS, PEERS, USUAL_PEERS, WORKLOADS, quick
+from harness.workloads import OURS, PEERS, RELEASE_TO_GRANT, USUAL_PEERS, WORKLOADS, quick
 
 
 class Progress:
@@ -45,9 +45,20 @@ def arguments():
                         help="of: " + ", ".join(PEERS))
     parser.add_argument("--delay-ms", type=float, default=1, metavar="MS",
                         help="delay each way of the second mode (1); 0 leaves that mode out")
+    parser.add_argument("--ensemble", type=int, default=1, metavar="N",
+                        help="a further mode: N servers that force writes to disk, below the folder for the results")
+    parser.add_argument("--modes", nargs="+", metavar="M", choices=measure.MODES,
+                        help="leave out the others of: " + ", ".join(measure.MODES))
+    parser.add_argument("--delays", nargs="+", type=float, metavar="MS",
+                        help="instead of all else: release to grant over these delays each way")
     parser.add_argument("--output", type=Path, default="build/bench", metavar="DIR",
                         help="for the results (%(default)s)")
     options = parser.parse_args()
+    if options.ensemble < 2 and "ensemble" in (options.modes or []):
+        parser.error("mode ensemble needs --ensemble N, with 2 or more")
+    if options.delays and not set(options.peers).intersection(RELEASE_TO_GRANT.peers):
+        parser.error("--delays needs one of the peers " + ", ".join(RELEASE_TO_GRANT.peers))
+    options.modes = options.modes or list(measure.MODES)
     options.rounds = options.rounds or (2 if options.quick else 5)
     return options
 
@@ -67,33 +78,43 @@ def machine(load_before):
 
 
 def run(options, progress):
+    """What the report is made of."""
     load_before = os.getloadavg()[0]
     programs = Programs(options.build)
-    results, micro = {}, {}
     with ExitStack() as stack:
         progress("starting ZooKeeper")
         server = stack.enter_context(Server(programs.server))
-        for mode in measure.modes(server, programs, options.delay_ms, stack):
-            results[mode.name] = {}
-            for workload in WORKLOADS:
-                if workload.name not in options.workload or mode.cycles(workload) == 0:
-                    continue
-                chosen = quick(workload) if options.quick else workload
-                if mode.peers(chosen, options.peers):
-                    results[mode.name][chosen.name] = measure.run_workload(
-                        chosen, options.peers, options.rounds, server, mode, programs, progress)
-        if OURS in options.peers and "reentry" in options.workload:
-            micro = measure.run_micro(server, programs, progress)
+        measured = (run_delays if options.delays else run_modes)(options, server, programs, progress, stack)
     progress.end()
     return {
         "date": time.strftime("%Y-%m-%d %H:%M %Z"),
         "rounds": options.rounds,
         "quick": options.quick,
-        "delay_ms": options.delay_ms,
         "machine": machine(load_before),
-        "results": results,
-        "micro": micro,
+        **measured,
     }
+
+
+def run_modes(options, server, programs, progress, stack):
+    results, micro = {}, {}
+    for mode in measure.modes(server, programs, options, stack):
+        results[mode.name] = {}
+        for workload in WORKLOADS:
+            if workload.name not in options.workload or mode.cycles(workload) == 0:
+                continue
+            chosen = quick(workload) if options.quick else workload
+            if mode.peers(chosen, options.peers):
+                results[mode.name][chosen.name] = measure.run_workload(
+                    chosen, options.peers, options.rounds, mode, programs, progress)
+    if OURS in options.peers and "reentry" in options.workload:
+        micro = measure.run_micro(server, programs, progress)
+    return {"delay_ms": options.delay_ms, "ensemble": options.ensemble, "results": results, "micro": micro}
+
+
+def run_delays(options, server, programs, progress, _):
+    workload = quick(RELEASE_TO_GRANT) if options.quick else RELEASE_TO_GRANT
+    return {"delays": measure.run_delays(
+        workload, options.peers, options.rounds, options.delays, server, programs, progress)}
 
 
 def main():
@@ -111,12 +132,13 @@ def main():
     except RuntimeError as error:
         progress.end()
         sys.exit(f"scripts/bench: {error}")
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "results.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    stem = options.output / ("handover_delay" if options.delays else "results")
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    stem.with_suffix(".json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     text = report.text(document)
-    (options.output / "results.md").write_text(text, encoding="utf-8")
+    stem.with_suffix(".md").write_text(text, encoding="utf-8")
     print(text)
-    paths = [options.output / "results.md", options.output / "results.json"] + chart.draw(document, options.output)
+    paths = [stem.with_suffix(".md"), stem.with_suffix(".json")] + chart.draw(document, options.output)
     print("written: " + ", ".join(str(path) for path in paths))
 
 

@@ -4,6 +4,8 @@
 #include "bench/driver/driver.h"
 #include "bench/workloads/asynchronous.h"
 #include "bench/workloads/contended.h"
+#include "bench/workloads/lock_kinds.h"
+#include "bench/workloads/newcomer.h"
 #include "bench/workloads/uncontended.h"
 
 int main(int argc, char** argv) {
@@ -16,5 +18,7 @@ int main(int argc, char** argv) {
                        {"handover", bench::hand_over},
                        {"drain", bench::drain},
                        {"many", bench::many_locks},
-                       {"waiting", bench::waiting}});
+                       {"waiting", bench::waiting},
+                       {"newcomer", bench::newcomer}},
+                      bench::lock_kinds());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/driver/driver.h"
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <chrono>
 #include <iostream>
@@ -15,10 +16,22 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::string names_of(const std::map<std::string, WorkloadFactory>& workloads) {
-  std::string names;
-  for (const auto& entry : workloads) names += (names.empty() ? "" : ", ") + entry.first;
+std::string list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::vector<std::string> names_of(const std::map<std::string, WorkloadFactory>& workloads) {
+  std::vector<std::string> names;
+  names.reserve(workloads.size());
+  for (const auto& entry : workloads) names.push_back(entry.first);
   return names;
+}
+
+void require_known(const std::string& name, const char* what, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  throw std::invalid_argument(std::string("no ") + what + " '" + name + "'; there are: " + list(known));
 }
 
 /// One measured run, as a line of JSON.
@@ -31,8 +44,11 @@ std::string measure(Workload& workload, const std::string& peer, const DriverOpt
 
   std::ostringstream line;
   line << R"({"peer": ")" << peer << R"(", "workload": ")" << options.workload << R"(", "cycles": )" << options.cycles
-       << R"(, "seconds": )" << took.count() << R"(, "cpu_seconds": )" << after.cpu_seconds - before.cpu_seconds
        << R"(, "peak_rss_kb": )" << after.peak_rss_kb;
+  if (const std::optional<double> part = workload.measured_seconds())
+    line << R"(, "seconds": )" << *part << R"(, "cpu_seconds": null, "requests": null, "bytes": null)";
+  else
+    line << R"(, "seconds": )" << took.count() << R"(, "cpu_seconds": )" << after.cpu_seconds - before.cpu_seconds;
   for (const auto& [name, value] : workload.figures()) line << ", \"" << name << "\": " << value;
   line << "}";
   return line.str();
@@ -60,23 +76,25 @@ void serve_commands(Workload& workload, const std::string& peer, const DriverOpt
 
 }  // namespace
 
-int drive(int argc, char** argv, const std::string& peer, const std::map<std::string, WorkloadFactory>& workloads) {
+int drive(int argc, char** argv, const std::string& peer, const std::map<std::string, WorkloadFactory>& workloads,
+          const std::vector<std::string>& locks) {
   DriverOptions options;
   po::options_description description("Measures " + peer + ". Commands on standard input: prepare, run.\n\nOptions");
   auto add = description.add_options();
-  add("server", po::value(&options.server)->required(), "host:port of a ZooKeeper server");
-  add("workload", po::value(&options.workload)->required(), names_of(workloads).c_str());
+  add("server", po::value(&options.server)->required(),
+      "host:port of a ZooKeeper server, or several with commas between");
+  add("workload", po::value(&options.workload)->required(), list(names_of(workloads)).c_str());
   add("root", po::value(&options.root)->default_value("/bench/" + peer), "below it are the lock paths");
   add("cycles", po::value(&options.cycles)->default_value(1000), "per run");
   add("warmup", po::value(&options.warmup)->default_value(0), "cycles before the first run");
   add("contenders", po::value(&options.contenders)->default_value(8),
       "threads or connections, where there are several");
+  if (!locks.empty()) add("lock", po::value(&options.lock)->default_value(locks.front()), list(locks).c_str());
   try {
     if (!testkit::parse_command_line(argc, argv, description)) return 0;
-    const auto factory = workloads.find(options.workload);
-    if (factory == workloads.end())
-      throw std::invalid_argument("no workload '" + options.workload + "'; there are: " + names_of(workloads));
-    const auto workload = factory->second(options);
+    require_known(options.workload, "workload", names_of(workloads));
+    if (!locks.empty()) require_known(options.lock, "lock", locks);
+    const auto workload = workloads.at(options.workload)(options);
     if (options.warmup > 0) {
       workload->prepare(options.warmup);
       workload->run(options.warmup);

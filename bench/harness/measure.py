@@ -5,55 +5,103 @@ import json
 import subprocess
 from contextlib import ExitStack
 
-from harness.processes import Driver, Proxy
+from harness.processes import Driver, Proxy, Server
 from harness.workloads import OTHER_SERVICES
+
+MODES = ("loopback", "delayed", "ensemble")
 
 
 class Mode:
-    """How the peers reach the server."""
+    """How the peers reach which server."""
 
-    def __init__(self, name, address, proxy=None):
+    left_out = ()  # peers
+
+    def __init__(self, name, server):
         self.name = name
-        self.address = address
-        self._proxy = proxy
+        self.server = server
+        self.address = server.address
 
     def cycles(self, workload):
-        return workload.delayed_cycles if self._proxy else workload.cycles
+        return workload.cycles
 
     def warmup(self, workload, peer):
-        """Behind the proxy cycles take long, and what a compiler has yet to gain is little beside the delay."""
-        enough = max(600, workload.delayed_cycles) if self._proxy else workload.warmup
-        return min(workload.warmup_of(peer), enough)
+        return workload.warmup_of(peer, self.cycles(workload))
 
     def peers(self, workload, wanted):
-        """The proxy stands before ZooKeeper only."""
-        return [peer for peer in workload.peers
-                if peer in wanted and not (self._proxy and peer in OTHER_SERVICES)]
+        return [peer for peer in workload.peers if peer in wanted and peer not in self.left_out]
 
     def bytes(self):
-        return self._proxy.bytes() if self._proxy else None
+        return None
+
+    def round_trip(self):
+        """Seconds; None where it is not known."""
+        return None
 
 
-def modes(server, programs, delay_ms, stack):
-    """The modes to run in; a proxy ends with the stack."""
-    yield Mode("loopback", server.address)
-    if delay_ms > 0:
-        proxy = stack.enter_context(Proxy(programs.proxy, server, delay_ms))
-        yield Mode("delayed", proxy.address, proxy)
+class SlowMode(Mode):
+    """Where cycles take long, and what a compiler has yet to gain is little beside that."""
+
+    left_out = OTHER_SERVICES
+
+    def cycles(self, workload):
+        return workload.delayed_cycles
+
+    def warmup(self, workload, peer):
+        return min(super().warmup(workload, peer), max(600, self.cycles(workload)))
 
 
-def run_once(driver, server, mode):
+class DelayedMode(SlowMode):
+    """Through a proxy, which stands before ZooKeeper only."""
+
+    def __init__(self, server, proxy, delay_ms):
+        super().__init__("delayed", server)
+        self.address = proxy.address
+        self._proxy = proxy
+        self._delay_ms = delay_ms
+
+    def bytes(self):
+        return self._proxy.bytes()
+
+    def round_trip(self):
+        return 2 * self._delay_ms / 1000
+
+
+class EnsembleMode(SlowMode):
+    """Several servers, which write to disk. Each connection chooses one of them."""
+
+    left_out = OTHER_SERVICES + ("apache", "kazoo")
+
+
+def delayed(server, programs, delay_ms, stack):
+    """The proxy ends with the stack."""
+    return DelayedMode(server, stack.enter_context(Proxy(programs.proxy, server, delay_ms)), delay_ms)
+
+
+def modes(server, programs, options, stack):
+    """The modes to run in; what they need ends with the stack."""
+    if "loopback" in options.modes:
+        yield Mode("loopback", server)
+    if "delayed" in options.modes and options.delay_ms > 0:
+        yield delayed(server, programs, options.delay_ms, stack)
+    if "ensemble" in options.modes and options.ensemble > 1:
+        disk = options.output / "ensemble"
+        yield EnsembleMode("ensemble", stack.enter_context(Server(programs.server, options.ensemble, disk)))
+
+
+def run_once(driver, workload, mode):
     """One measured run. Requests and bytes are what passed while it ran."""
     driver.prepare()
-    requests, passed = server.requests(), mode.bytes()
+    requests, passed = mode.server.requests(), mode.bytes()
     result = driver.run()
     # A peer that does not use this server counts its requests itself.
-    result.setdefault("requests", server.requests() - requests)
-    result["bytes"] = None if passed is None else mode.bytes() - passed
+    result.setdefault("requests", mode.server.requests() - requests)
+    result.setdefault("bytes", None if passed is None else mode.bytes() - passed)
+    if workload.round_trips and mode.round_trip():
+        result["round_trips"] = result["seconds"] / mode.round_trip()
     return result
 
 
-def run_workload(workload, peers, rounds, server, mode, programs, progress):
+def run_workload(workload, peers, rounds, mode, programs, progress):
     """The results of each peer, one per round."""
     chosen = mode.peers(workload, peers)
     results = {peer: [] for peer in chosen}
@@ -76,9 +124,20 @@ def run_workload(workload, peers, rounds, server, mode, programs, progress):
                 progress(f"{mode.name}: {workload.title}: round {number + 1} of {rounds}, {peer}")
                 if workload.fresh_process:
                     with start(peer) as driver:
-                        results[peer].append(run_once(driver, server, mode))
+                        results[peer].append(run_once(driver, workload, mode))
                 else:
-                    results[peer].append(run_once(drivers[peer], server, mode))
+                    results[peer].append(run_once(drivers[peer], workload, mode))
+    return results
+
+
+def run_delays(workload, peers, rounds, delays_ms, server, programs, progress):
+    """The results of each peer by delay each way; without a proxy where that is 0."""
+    results = {}
+    for delay_ms in delays_ms:
+        with ExitStack() as stack:
+            mode = delayed(server, programs, delay_ms, stack) if delay_ms else Mode("loopback", server)
+            results[delay_ms] = run_workload(
+                workload, peers, rounds, mode, programs, lambda text, ms=delay_ms: progress(f"{ms:g} ms, {text}"))
     return results
 
 

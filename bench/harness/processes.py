@@ -8,6 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from harness.workloads import OUR_LOCKS
+
 
 class Child:
     """A process that answers each line of input with one line of output."""
@@ -55,15 +57,15 @@ class Child:
 
 
 class Server(Child):
-    """One ZooKeeper server with its data in memory."""
+    """One ZooKeeper server with its data in memory, or several with theirs on disk and every write forced."""
 
     # The launcher asks for a quick start; here the server is to run as fast as it would in production. Empty containers
     # stay for a day, because removing and creating them again would disturb the peer that is measured at that moment.
     OPTIONS = "-XX:TieredStopAtLevel=4 -Dznode.container.checkIntervalMs=86400000"
 
-    def __init__(self, launcher):
-        super().__init__([launcher], {"_JAVA_OPTIONS": self.OPTIONS})
-        self._id, self.address = self._command("start tick-time=2000").split()
+    def __init__(self, launcher, members=1, disk=None):
+        super().__init__([launcher] + (["--on-disk", str(disk)] if disk else []), {"_JAVA_OPTIONS": self.OPTIONS})
+        self._id, self.address = self._command(f"start servers={members} tick-time=2000").split()
 
     def _command(self, command):
         status, _, result = self.ask(command).partition(" ")
@@ -76,7 +78,7 @@ class Server(Child):
         return int(info["packets-received"])
 
     def requests(self):
-        """Received so far, once nothing has come for a while."""
+        """Received so far, by all members together, once nothing has come for a while."""
         before = self._packets()
         while True:
             time.sleep(0.05)
@@ -123,8 +125,10 @@ class Programs:
 
     def driver(self, peer):
         java = str(self._bench / "peers/java/java_driver")
+        if peer in OUR_LOCKS:
+            # Not below one root: a lock that is retained would be in the way of the others.
+            return [str(self._bench / "zkrecipes_driver"), "--lock", OUR_LOCKS[peer], "--root", f"/bench/{peer}"]
         return {
-            "zkrecipes": [str(self._bench / "zkrecipes_driver")],
             "raw_c": [str(self._bench / "peers/raw_c_driver")],
             "curator": [java, "--peer", "curator"],
             "apache": [java, "--peer", "apache"],

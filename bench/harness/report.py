@@ -2,10 +2,13 @@
 """The tables, in Markdown that also reads well in a terminal."""
 
 from harness.statistics import per_cycle, ratio
-from harness.targets import TARGETS
-from harness.workloads import OURS, PEERS, WORKLOADS
+from harness.targets import MEASURED, TARGETS
+from harness.workloads import LOOK_AHEAD, OURS, PEERS, RETAINED, SIMPLE, WORKLOADS
 
 SCALE = {"us": 1e6, "ns": 1e9}
+# Where our locks are compared with each other.
+LOCKS = {SIMPLE: "simple lock", OURS: "fair mutex", LOOK_AHEAD: "fair mutex, look-ahead", "curator": "Curator"}
+RATIOS = {OURS: "ours / theirs", LOOK_AHEAD: "look-ahead / theirs", RETAINED: "retained / theirs"}
 
 
 def table(header, rows):
@@ -24,6 +27,8 @@ def table(header, rows):
 def number(value):
     if value is None:
         return "-"
+    if 0 < value < 0.1:
+        return f"{value:.4f}"
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
@@ -39,36 +44,64 @@ def median(runs, figure, scale=1.0):
     return number(found.median * scale) if found else "-"
 
 
-def mode_title(mode, delay_ms):
-    return "Loopback" if mode == "loopback" else f"Behind a proxy that adds {delay_ms:g} ms each way"
+def mode_title(mode, document):
+    return {"loopback": "Loopback", "delayed": f"Behind a proxy that adds {document['delay_ms']:g} ms each way",
+            "ensemble": f"Ensemble of {document['ensemble']}, writes forced to disk"}[mode]
 
 
 def workload_table(workload, measured):
-    rows = []
-    for peer, runs in measured.items():
-        scale = SCALE[workload.unit]
-        times = "1" if peer == OURS else number(ratio(measured[OURS], runs, "seconds")) if OURS in measured else "-"
-        rows.append([PEERS[peer], spread(runs, "seconds", scale), times, median(runs, "cpu_seconds", scale),
-                     median(runs, "requests"), median(runs, "bytes"), median(runs, "peak_rss_kb", 1 / 1024)])
-    unit = workload.unit
-    header = [workload.title, f"{unit} per cycle", "ours / theirs", f"CPU {unit}", "requests", "bytes", "peak MiB"]
-    return table(header, rows)
+    unit, scale = workload.unit, SCALE[workload.unit]
+    rows = {peer: [PEERS[peer], spread(runs, "seconds", scale)] for peer, runs in measured.items()}
+    header = [workload.title, f"{unit} per cycle"]
+
+    def column(title, cell):
+        header.append(title)
+        for peer, runs in measured.items():
+            rows[peer].append(cell(peer, runs))
+
+    for ours, title in RATIOS.items():
+        if ours in measured and len(measured) > 1:
+            column(title, lambda peer, runs, ours=ours:
+                   "1" if peer == ours else number(ratio(measured[ours], runs, "seconds")))
+    # Columns that most workloads have not.
+    for figure, title in (("round_trips", "round trips"), ("wakeups", "wake-ups")):
+        if any(per_cycle(runs, figure) for runs in measured.values()):
+            column(title, lambda _, runs, figure=figure: median(runs, figure))
+    column(f"CPU {unit}", lambda _, runs: median(runs, "cpu_seconds", scale))
+    column("requests", lambda _, runs: median(runs, "requests"))
+    column("bytes", lambda _, runs: median(runs, "bytes"))
+    column("peak MiB", lambda _, runs: median(runs, "peak_rss_kb", 1 / 1024))
+    return table(header, list(rows.values()))
 
 
-def targets_table(results, delay_ms):
+def targets_table(document):
+    results = document["results"]
+    titles = {"loopback": "loopback", "delayed": f"+{document['delay_ms']:g} ms each way", "ensemble": "ensemble"}
+    modes = [mode for mode in titles if mode in results]
+
     def cell(target, mode):
         limit = target.limit(mode)
         if limit is None:
             return ""
-        wanted = f"{'>=' if target.at_least else '<='} {limit:g}"
         reached = target.reached(results, mode)
-        if reached is None:
-            return f"{wanted}: not measured"
-        value, good = reached
-        return f"{wanted}: {number(value)} {'pass' if good else 'FAIL'}"
+        value = number(reached[0]) if reached else "not measured"
+        if limit == MEASURED:
+            return value
+        return f"<= {limit:g}: {value}" + (f" {'pass' if reached[1] else 'FAIL'}" if reached else "")
 
-    rows = [[t.title, PEERS.get(t.against, "-"), cell(t, "loopback"), cell(t, "delayed")] for t in TARGETS]
-    return table(["must reach", "against", "loopback", f"+{delay_ms:g} ms each way"], rows)
+    rows = [[t.title, PEERS.get(t.against, "-")] + [cell(t, mode) for mode in modes] for t in TARGETS]
+    return table(["must reach", "against"] + [titles[mode] for mode in modes], rows)
+
+
+def delays_table(document):
+    by_delay = document["delays"]
+    peers = list(next(iter(by_delay.values())))
+    ratios = [peer for peer in peers if peer != "curator" and "curator" in peers]
+    header = ["each way"] + [LOCKS[peer] for peer in peers] + [f"{LOCKS[peer]} / Curator" for peer in ratios]
+    rows = [[f"{delay:g} ms"] + [spread(measured[peer], "seconds", 1e3) for peer in peers] +
+            [number(ratio(measured[peer], measured["curator"], "seconds")) for peer in ratios]
+            for delay, measured in by_delay.items()]
+    return table(header, rows)
 
 
 def memory_line(results):
@@ -79,17 +112,24 @@ def memory_line(results):
             spread(runs, "peak_bytes_per_wait") + "\n"]
 
 
-def text(document):
-    """Everything, from what goes into the JSON file."""
+def head(document):
     machine = document["machine"]
-    parts = [
+    return [
         f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, {document['date']}; "
         f"{document['rounds']} rounds; load before {machine['load_before']:.1f}, after {machine['load_after']:.1f}"
         + (" (BUSY: load above a quarter of the cores, absolute times mean little)" if machine["busy"] else "") + "\n",
         "Medians over the rounds, (lowest..highest). Ratios are medians of the rounds' ratios.\n",
     ]
+
+
+def text(document):
+    """Everything, from what goes into the JSON file."""
+    parts = head(document)
+    if "delays" in document:
+        parts.append("## From a release to the next grant, by the delay of the network, in ms\n")
+        return "\n".join(parts + [delays_table(document) + "\n"])
     for mode, by_workload in document["results"].items():
-        parts.append(f"## {mode_title(mode, document['delay_ms'])}\n")
+        parts.append(f"## {mode_title(mode, document)}\n")
         for workload in WORKLOADS:
             if workload.name in by_workload:
                 parts.append(workload_table(workload, by_workload[workload.name]) + "\n")
@@ -99,5 +139,5 @@ def text(document):
         parts.append("## Without a server\n")
         parts.append(table(["call", "CPU ns"], rows) + "\n")
     parts.append("## Must reach\n")
-    parts.append(targets_table(document["results"], document["delay_ms"]) + "\n")
+    parts.append(targets_table(document) + "\n")
     return "\n".join(parts)

@@ -8,6 +8,7 @@
 #include <zkrecipes/semaphore.h>
 
 #include "bench/workloads/connect.h"
+#include "bench/workloads/lock_kinds.h"
 
 namespace bench {
 
@@ -22,6 +23,9 @@ class Repeated : public Workload {
       : connection_(connect(options.server)),
         lock_(*connection_, options.root + "/" + options.workload, more...),
         cycle_(std::move(cycle)) {}
+
+  /// So that a lock that was given back between two runs, because it was retained for long enough, is there again.
+  void prepare(long /*cycles*/) override { cycle_(lock_); }
 
   void run(long cycles) override {
     for (long i = 0; i < cycles; ++i) cycle_(lock_);
@@ -41,10 +45,13 @@ std::unique_ptr<Workload> repeated(const DriverOptions& options, Cycle cycle, Mo
 }  // namespace
 
 std::unique_ptr<Workload> lock_and_unlock(const DriverOptions& options) {
-  return repeated<zkrecipes::FairMutex>(options, [](zkrecipes::FairMutex& mutex) {
-    mutex.lock();
-    mutex.unlock();
-  });
+  return repeated<zkrecipes::FairMutex>(
+      options,
+      [](zkrecipes::FairMutex& mutex) {
+        mutex.lock();
+        mutex.unlock();
+      },
+      lock_options(options));
 }
 
 std::unique_ptr<Workload> acquire_and_release(const DriverOptions& options) {

@@ -8,14 +8,8 @@
 
 namespace herd_effect {
 
-/// The races of one size.
-struct Pair {
-  RaceLog simple;
-  RaceLog fair;
-};
-
 /// Each writes `stem`.svg and `stem`.png. Throws std::runtime_error if gnuplot is missing.
-void draw_events(const std::vector<Pair>& races, const std::string& stem);  ///< events per release against n
-void draw_timeline(const Pair& races, const std::string& stem);             ///< one lane per contender
+void draw_events(const std::vector<Races>& races, const std::string& stem);  ///< events per release against n
+void draw_timeline(const Races& races, const std::string& stem);             ///< one lane per contender
 
 }  // namespace herd_effect

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 
 #include "examples/herd_effect/chart.h"
 #include "examples/herd_effect/page.h"
@@ -33,23 +34,24 @@ Connections connect_all(examples::Program& program, int count) {
   return connections;
 }
 
-void report(const std::vector<herd_effect::Pair>& races, const std::filesystem::path& folder) {
+void report(const std::vector<herd_effect::Races>& races, const std::filesystem::path& folder) {
   const auto& largest = races.back();
-  const auto table = make_table(largest.simple, largest.fair);
-  const std::string sentence = conclusion(largest.simple, largest.fair);
+  const int contenders = largest.front().contenders;
+  const auto table = make_table(largest);
+  const std::string sentence = conclusion(largest);
   std::cout << "\n"
-            << largest.simple.contenders << " contenders\n"
+            << contenders << " contenders\n"
             << as_text(table) << '\n'
             << herd_effect::kHowCounted << "\n"
             << std::endl;
 
   std::filesystem::create_directories(folder);
   const auto lanes = std::find_if(races.rbegin(), races.rend(),
-                                  [](const herd_effect::Pair& pair) { return pair.simple.contenders <= kMostLanes; });
+                                  [](const herd_effect::Races& each) { return each.front().contenders <= kMostLanes; });
   const auto& timeline = lanes == races.rend() ? races.front() : *lanes;
   herd_effect::PageContent content;
-  content.contenders = largest.simple.contenders;
-  content.timeline_contenders = timeline.simple.contenders;
+  content.contenders = contenders;
+  content.timeline_contenders = timeline.front().contenders;
   content.events_svg = folder / "herd_events.svg";
   content.timeline_svg = folder / "herd_timeline.svg";
   content.table = table;
@@ -68,9 +70,9 @@ void report(const std::vector<herd_effect::Pair>& races, const std::filesystem::
 int main(int argc, char** argv) {
   examples::Program program(
       "herd_effect",
-      "How many waiters wake when a lock is released? The same work under the simple lock and under\n"
-      "the fair mutex, with 2, 4, 8 ... contenders, each with a connection of its own: a table, two\n"
-      "charts and a page that explains them.");
+      "How many waiters wake when a lock is released? The same work under the simple lock, under the\n"
+      "fair mutex, and under the fair mutex with look-ahead, with 2, 4, 8 ... contenders, each with a\n"
+      "connection of its own: a table, two charts and a page that explains them.");
   int contenders = 64;
   int rounds = 2;
   int work = 10;
@@ -84,8 +86,8 @@ int main(int argc, char** argv) {
     const Connections connections = connect_all(program, contenders + 1);
     const std::vector<int> sizes = sizes_up_to(contenders);
     int turns = 0;
-    for (const int size : sizes) turns += 2 * (rounds + 1) * size;
-    std::vector<herd_effect::Pair> races;
+    for (const int size : sizes) turns += static_cast<int>(std::size(herd_effect::kLockKinds)) * (rounds + 1) * size;
+    std::vector<herd_effect::Races> races;
     {
       herd_effect::Progress progress(turns);
       for (const int size : sizes) {
@@ -94,12 +96,12 @@ int main(int argc, char** argv) {
         spec.rounds = rounds;
         spec.work = std::chrono::milliseconds(work);
         spec.servers = program.servers();
-        herd_effect::Pair pair;
-        spec.simple = true;
-        pair.simple = run_race(spec, connections, progress);
-        spec.simple = false;
-        pair.fair = run_race(spec, connections, progress);
-        races.push_back(std::move(pair));
+        herd_effect::Races of_this_size;
+        for (const herd_effect::LockKind lock : herd_effect::kLockKinds) {
+          spec.lock = lock;
+          of_this_size.push_back(run_race(spec, connections, progress));
+        }
+        races.push_back(std::move(of_this_size));
       }
     }
     report(races, folder);

@@ -29,15 +29,15 @@ class Race {
  public:
   Race(const RaceSpec& spec, const std::vector<std::shared_ptr<zkrecipes::Connection>>& connections, Progress& progress)
       : spec_(spec), connections_(connections), progress_(progress) {
-    log_.lock = spec.simple ? "simple lock" : "fair mutex";
-    log_.is_simple = spec.simple;
+    log_.lock = spec.lock;
+    options_.look_ahead = spec.lock == LockKind::look_ahead;
     log_.contenders = spec.contenders;
     log_.contended_turns = spec.rounds * spec.contenders;
   }
 
   RaceLog run() {
     examples::Crew crew;
-    Lock opener(*connections_.front(), path());
+    Lock opener(*connections_.front(), path(), options_);
     zkrecipes::Hold closed = opener.acquire();  // given back before the crew is waited for, also if something throws
     opened_ = Clock::now();                     // times are shifted at the end to when it really opened
     const auto counters = read_counters(spec_.servers);
@@ -58,14 +58,12 @@ class Race {
   }
 
  private:
-  std::string path() const {
-    return "/zkrecipes-examples/herd_effect/" + std::string(spec_.simple ? "simple" : "fair");
-  }
+  std::string path() const { return std::string("/zkrecipes-examples/herd_effect/") + name_of(spec_.lock); }
 
   double since_opened(Clock::time_point time) const { return std::chrono::duration<double>(time - opened_).count(); }
 
   void contend(int contender) {
-    Lock lock(*connections_[static_cast<std::size_t>(contender) + 1], path());
+    Lock lock(*connections_[static_cast<std::size_t>(contender) + 1], path(), options_);
     for (bool again = true; again;) {
       Turn turn;
       turn.contender = contender;
@@ -92,6 +90,7 @@ class Race {
   const RaceSpec spec_;
   const std::vector<std::shared_ptr<zkrecipes::Connection>>& connections_;
   Progress& progress_;
+  zkrecipes::LockOptions options_;
   Clock::time_point opened_;
 
   std::mutex mutex_;
@@ -102,8 +101,8 @@ class Race {
 
 RaceLog run_race(const RaceSpec& spec, const std::vector<std::shared_ptr<zkrecipes::Connection>>& connections,
                  Progress& progress) {
-  progress.describe((spec.simple ? "simple lock, " : "fair mutex, ") + std::to_string(spec.contenders) + " contenders");
-  if (spec.simple) return Race<zkrecipes::SimpleLock>(spec, connections, progress).run();
+  progress.describe(title_of(spec.lock) + (", " + std::to_string(spec.contenders)) + " contenders");
+  if (spec.lock == LockKind::simple) return Race<zkrecipes::SimpleLock>(spec, connections, progress).run();
   return Race<zkrecipes::FairMutex>(spec, connections, progress).run();
 }
 

@@ -13,11 +13,11 @@
 namespace herd_effect {
 
 struct RaceSpec {
-  bool simple = false;  ///< else fair
+  LockKind lock = LockKind::simple;
   int contenders = 0;
-  int rounds = 0;                  ///< turns per contender, on average, while all contend
-  std::chrono::milliseconds work;  ///< under the lock
-  std::string servers;             ///< whose counters to read
+  int rounds = 0;                    ///< turns per contender, on average, while all contend
+  std::chrono::milliseconds work{};  ///< under the lock
+  std::string servers;               ///< whose counters to read
 };
 
 /// Somebody holds the lock until all contenders wait, one after the other, so that the order of arrival is known. Then

@@ -26,6 +26,30 @@ std::vector<double> first_turns(const RaceLog& log) {
 
 }  // namespace
 
+const char* title_of(LockKind lock) {
+  switch (lock) {
+    case LockKind::simple:
+      return "simple lock";
+    case LockKind::fair:
+      return "fair mutex";
+    case LockKind::look_ahead:
+      return "look-ahead";
+  }
+  return "";
+}
+
+const char* name_of(LockKind lock) {
+  switch (lock) {
+    case LockKind::simple:
+      return "simple";
+    case LockKind::fair:
+      return "fair";
+    case LockKind::look_ahead:
+      return "look_ahead";
+  }
+  return "";
+}
+
 std::vector<double> wakeup_times(const Turn& turn, const RaceLog& log) {
   const std::vector<double> releases = release_times(log);
   const auto begin = std::upper_bound(releases.begin(), releases.end(), turn.asked);
@@ -41,7 +65,7 @@ Result evaluate(const RaceLog& log) {
   for (const Turn& turn : log.turns) {
     for (const double time : wakeup_times(turn, log)) ++events[time];
     // A failed create is followed by a request to watch; only the last create succeeds.
-    if (log.is_simple) result.failed_creates += (turn.requests - 1) / 2;
+    if (log.lock == LockKind::simple) result.failed_creates += (turn.requests - 1) / 2;
     result.longest_wait = std::max(result.longest_wait, turn.granted - std::max(0.0, turn.asked));
   }
   long sum = 0;

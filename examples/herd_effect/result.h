@@ -9,6 +9,12 @@
 
 namespace herd_effect {
 
+enum class LockKind { simple, fair, look_ahead };
+constexpr LockKind kLockKinds[] = {LockKind::simple, LockKind::fair, LockKind::look_ahead};
+
+const char* title_of(LockKind lock);  ///< for people: "fair mutex"
+const char* name_of(LockKind lock);   ///< for paths and data sets: "fair"
+
 /// One contender's way to the lock. Times in seconds since the lock was first opened to all.
 struct Turn {
   int contender = 0;  ///< in order of arrival, from 0
@@ -21,14 +27,16 @@ struct Turn {
 
 /// The events of one race.
 struct RaceLog {
-  std::string lock;  ///< "simple lock" or "fair mutex"
-  bool is_simple = false;
+  LockKind lock = LockKind::simple;
   int contenders = 0;
   int contended_turns = 0;  ///< as many turns ended while everybody else waited; then they went home one by one
   std::vector<Turn> turns;  ///< in the order in which the lock was granted
   std::optional<ServerCounters> before;
   std::optional<ServerCounters> after;
 };
+
+/// The races of one size, in the order of kLockKinds.
+using Races = std::vector<RaceLog>;
 
 /// The figures of one race.
 struct Result {

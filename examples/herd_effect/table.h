@@ -10,12 +10,11 @@ namespace herd_effect {
 
 struct Row {
   std::string what;
-  std::string simple;
-  std::string fair;
+  std::vector<std::string> values;  ///< in the order of kLockKinds
 };
 
-/// Two races of the same size side by side.
-std::vector<Row> make_table(const RaceLog& simple, const RaceLog& fair);
+/// The races of one size side by side.
+std::vector<Row> make_table(const Races& races);
 std::string as_text(const std::vector<Row>& table);
 std::string as_html(const std::vector<Row>& table);
 
@@ -23,6 +22,6 @@ std::string as_html(const std::vector<Row>& table);
 extern const char* const kHowCounted;
 
 /// One sentence.
-std::string conclusion(const RaceLog& simple, const RaceLog& fair);
+std::string conclusion(const Races& races);
 
 }  // namespace herd_effect

@@ -16,7 +16,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The one directory under which this process keeps everything it writes, in memory where the system offers that.
+ * The one directory under which this process keeps everything it writes, in memory where the system offers that, unless told
+ * otherwise.
  *
  * <p>A locked file marks it as in use. A process that was killed leaves its directory behind, unlocked; the next one
  * removes it.
@@ -39,6 +40,11 @@ final class DataRoot {
         Path parent = Files.isDirectory(memory) && Files.isWritable(memory)
                 ? memory
                 : Path.of(System.getProperty("java.io.tmpdir"));
+        return create(parent);
+    }
+
+    static DataRoot create(Path parent) throws IOException {
+        Files.createDirectories(parent);
         removeAbandoned(parent);
         Path path = Files.createTempDirectory(parent, PREFIX);
         // Renamed after locking, so that nobody sees the file without its lock.

@@ -18,7 +18,7 @@ import org.apache.zookeeper.jmx.ZKMBeanInfo;
 /** Entry point: a controller on standard input for tests, or with --serve a server for people. */
 public final class Main {
     private static final String USAGE = String.join("\n",
-            "Usage: curator_test_server [--jute-max-buffer BYTES]",
+            "Usage: curator_test_server [--jute-max-buffer BYTES] [--on-disk DIR]",
             "       curator_test_server --serve [options]",
             "",
             "A ZooKeeper server or ensemble for tests; nothing that matters should live in it.",
@@ -31,6 +31,7 @@ public final class Main {
             "  --tick-time MS           length of a tick; sessions last two ticks or more (2000)",
             "  --data-dir DIR           keep the data there (default: in memory, removed at the end)",
             "  --jute-max-buffer BYTES  largest packet that is accepted (1048575)",
+            "  --on-disk DIR            data below DIR instead of in memory, every write forced to disk; removed at the end",
             "  --help                   this text");
 
     private Main() {}
@@ -38,6 +39,7 @@ public final class Main {
     public static void main(String[] arguments) throws Exception {
         boolean serve = false;
         Path dataDirectory = null;
+        Path disk = null;
         String serveOnly = null;
         Settings settings = new Settings();
         settings.firstPort = 2181;
@@ -54,6 +56,9 @@ public final class Main {
                         continue;
                     case "--jute-max-buffer":
                         System.setProperty("jute.maxbuffer", Integer.toString(number(arguments, ++i)));
+                        continue;
+                    case "--on-disk":
+                        disk = Path.of(value(arguments, ++i)).toAbsolutePath();
                         continue;
                     case "--port":
                         settings.firstPort = number(arguments, ++i);
@@ -87,9 +92,9 @@ public final class Main {
         // The replies are the only thing on standard output; output of libraries is sent to standard error.
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
         System.setOut(System.err);
-        DataRoot data = DataRoot.create();
+        DataRoot data = disk != null ? DataRoot.create(disk) : DataRoot.create();
         Runtime.getRuntime().addShutdownHook(new Thread(data::remove));
-        setUpZooKeeper(data);
+        setUpZooKeeper(data, disk != null);
         if (serve) {
             serve(settings, data, dataDirectory, out);
         } else {
@@ -115,11 +120,13 @@ public final class Main {
         new CountDownLatch(1).await();
     }
 
-    private static void setUpZooKeeper(DataRoot data) {
+    private static void setUpZooKeeper(DataRoot data, boolean forceWrites) {
         System.setProperty("java.io.tmpdir", data.resolve(".").normalize().toString());
         System.setProperty("zookeeper.admin.enableServer", "false");
-        System.setProperty("zookeeper.forceSync", "no");
-        System.setProperty("zookeeper.preAllocSize", "1024");
+        if (!forceWrites) {
+            System.setProperty("zookeeper.forceSync", "no");
+            System.setProperty("zookeeper.preAllocSize", "1024");
+        }
         System.setProperty("zookeeper.4lw.commands.whitelist", "*");
         System.setProperty("zookeeper.extendedTypesEnabled", "true");
         System.setProperty("zookeeper.jmx.log4j.disable", "true");

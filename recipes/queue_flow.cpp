@@ -148,21 +148,22 @@ void QueueFlow::watch(const std::string& node, Actions& out) {
 }
 
 void QueueFlow::handle(const event::WatchSet& set, Actions& out) {
-  // It was deleted between listing and watching: as good as its event.
-  if (set.status != Status::ok) watched_node_event(WatchEvent::deleted, out);
+  // It was deleted between listing and watching: as good as its event, and the listing is still fresh.
+  if (set.status != Status::ok) watched_node_event(WatchEvent::deleted, Proof::listing, out);
 }
 
 void QueueFlow::handle(const event::Changed& changed, Actions& out) {
   if (step_ == Step::watching_queue) return watch_queue(out);
-  watched_node_event(changed.what, out);
+  watched_node_event(changed.what, Proof::deletion, out);
 }
 
-void QueueFlow::watched_node_event(WatchEvent what, Actions& out) {
+/// `proof`: of our turn, if the node was the only one ahead.
+void QueueFlow::watched_node_event(WatchEvent what, Proof proof, Actions& out) {
   const bool deleted = what == WatchEvent::deleted;
   switch (step_) {
     case Step::watching:
       watching_ = false;
-      if (deleted && proof_by_deletion_ && can_be_proven_by_deletion()) return take_turn(Proof::deletion, 0, out);
+      if (deleted && proof_by_deletion_ && can_be_proven_by_deletion()) return take_turn(proof, 0, out);
       return list_again(out);
     case Step::looking_ahead:
       watching_ = false;
@@ -189,7 +190,7 @@ void QueueFlow::moved_up(const event::Listed& listed, Actions& out) {
   const Verdict verdict = judge(listed.children, name_of(node_), spec_->kind, guid_);
   const bool is_next =
       verdict.kind == Verdict::Kind::waits && verdict.proof_by_deletion && verdict.watch == predecessor_;
-  if (is_next && predecessor_left_) return take_turn(Proof::deletion, 0, out);
+  if (is_next && predecessor_left_) return take_turn(Proof::listing, 0, out);
   if (is_next && watching_) {
     step_ = Step::watching;
     proof_by_deletion_ = true;

@@ -59,6 +59,7 @@ class QueueFlow final : public Flow {
     first,           // our turn
     over,
   };
+  /// How we know that it is our turn. A listing shows our own node, too; a deletion says nothing about that.
   enum class Proof { listing, lonely_listing, deletion };
 
   void handle(const event::SessionReady& ready, Actions& out);
@@ -84,7 +85,7 @@ class QueueFlow final : public Flow {
   void watch(const std::string& node, Actions& out);
   void move_up(Actions& out);
   void moved_up(const event::Listed& listed, Actions& out);
-  void watched_node_event(WatchEvent what, Actions& out);
+  void watched_node_event(WatchEvent what, Proof proof, Actions& out);
   void take_turn(Proof proof, std::int32_t version, Actions& out);
   void rejoin(Actions& out);
   void clean_up(Step next, Actions& out);

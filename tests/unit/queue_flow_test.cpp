@@ -113,6 +113,7 @@ TEST(QueueFlow, APredecessorThatWentBeforeItWasWatched_IsAsGoodAsItsDeletion) {
   driver.session_ready().created();
   driver.listed({kAhead, mine(driver)});
   EXPECT_THAT(driver.watch_set(Status::no_node).actions(), ElementsAre("MakeHold"));
+  EXPECT_FALSE(driver.last<action::MakeHold>().check_node) << "the listing is fresh";
   EXPECT_THAT(driver.granted().actions(), ElementsAre("Unprobe")) << "there is no watch to take back";
 }
 

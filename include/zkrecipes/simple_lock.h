@@ -19,7 +19,7 @@ namespace zkrecipes {
 ///
 ///     zkrecipes::Connection connection("zk1:2181,zk2:2181,zk3:2181");
 ///     zkrecipes::SimpleLock lock(connection, "/locks/nightly");
-///     if (std::optional<zkrecipes::Hold> hold = lock.try_acquire())
+///     if (zkrecipes::AcquireResult hold = lock.try_acquire())
 ///       run_nightly_job(hold->token());  // no other process runs it now
 class SimpleLock : public ExclusiveLock {
  public:

@@ -28,7 +28,7 @@ class Outbox {
   /// On a thread of the library.
   void run() {
     for (Item& item : items_) {
-      Item due = std::move(item);  // so that what it owns goes before the next begins
+      Item due = std::move(item);  // destroyed, with all that it owns, before the next begins
       due();
     }
   }

@@ -26,7 +26,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
         backoff_(sender.retry_policy()) {}
 
   void start() {
-    // At a shared path the earlier session's node is somebody else's: it goes when its session ends.
+    // At a shared path the earlier session's node is somebody else's. The server removes it when that session ends.
     if (spec_.stale_guid.empty() || spec_.guid_place == GuidPlace::in_data)
       create();
     else

@@ -41,14 +41,14 @@ struct Pending {
 };
 
 /// The requests of a connection on their way to the server and back: those that wait for a connection or for room,
-/// those in flight, and the watches that answers have set. Not thread-safe: its owner guards it. What is to be called
-/// is put into an outbox.
+/// those in flight, and the watches that answers have set. Not thread-safe: its owner guards it. It puts the calls that
+/// are due into an outbox.
 class RequestPipeline {
  public:
   RequestPipeline(World& world, Lane& loop, const ConnectionOptions& options);
   void start(GuardPtr guard) { guard_ = std::move(guard); }
 
-  // What becomes of the session and its connection.
+  // Changes of the session and its connection.
   void begin_session(const SessionPtr& session) { session_ = session; }
   /// Requests pass from now on. The number of this connection becomes that of the answers.
   void connected(const HandlePtr& handle);

@@ -44,7 +44,7 @@ class WatchTable {
   };
   struct Reconnected {
     std::vector<Rewatch> again;          ///< data watches: get each with a watch, and hand the answer to rewatched()
-    std::vector<WatchHandler> children;  ///< child watches: they are told to look again
+    std::vector<WatchHandler> children;  ///< child watches: call each, so that it lists again
   };
   /// The session has moved to a connection that knows nothing of its watches.
   Reconnected reconnected();

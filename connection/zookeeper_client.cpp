@@ -128,8 +128,8 @@ void ZookeeperClient::close() noexcept {
   resolver_->stop(Lane::Rest::abandon);  // a look-up may take as long as it likes
   ender_->stop(Lane::Rest::run);
   dropper_->stop(Lane::Rest::run);
-  // What waited for a pause to end sees the close now, and every callback that follows from it has run before this
-  // returns. The loop stays: locks that live on still get their answers from it.
+  // Operations that waited for a pause to end see the close now, and every callback that follows from it has run before
+  // this returns. The loop stays: locks that live on still get their answers from it.
   loop_->drain();
   if (in_callback) {
     // A callback that waits for callbacks could wait for itself.

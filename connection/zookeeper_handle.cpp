@@ -30,7 +30,7 @@ namespace {
 constexpr int kHandleShift = 40;
 constexpr std::uint32_t kMaxHandle = (1U << (64 - kHandleShift)) - 1;
 
-// ---- Who gets what the C client calls back ----
+// ---- Callbacks of the C client find their handle by number ----
 
 /// Counts the calls that are running.
 class RunningCalls {

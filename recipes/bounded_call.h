@@ -11,8 +11,8 @@
 
 namespace zkrecipes::detail {
 
-/// A blocking call about one path that is not an acquire: who asks, until when, and the errors that end it. A request
-/// whose answer is not waited for any more stays with the client, which drops the answer.
+/// A blocking call about one path that is not an acquire. Has its deadline and the errors that end it. A request whose
+/// answer is not waited for any more stays with the client, which drops the answer.
 class BoundedCall {
  public:
   /// Throws std::invalid_argument if `path` is no absolute node path, what check_may_block() throws, and

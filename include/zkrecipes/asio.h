@@ -116,7 +116,7 @@ class AsioService : public boost::asio::execution_context::service {
   using key_type = AsioService;
   inline static boost::asio::execution_context::id id;
   explicit AsioService(boost::asio::execution_context& context) : service(context) {}
-  /// A service that is made while the context is shut down already is not told to shut down.
+  /// A service that is made while the context is shut down already gets no call of shutdown().
   ~AsioService() override { waits_->shut_down(); }
   const std::shared_ptr<AsioWaits>& waits() const noexcept { return waits_; }
 

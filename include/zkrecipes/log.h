@@ -21,8 +21,8 @@ const char* to_string(LogSeverity severity) noexcept;
 /// It is called on threads of the library and on threads that call the library, on several at the same time, also while
 /// the connection is being closed; so it must be thread-safe. The library holds none of its locks then: the sink may
 /// ask the connection for its state() or session_id(). It must not make calls that block, and it must return soon,
-/// because heartbeats may wait for it. What it throws is dropped. It may be called until the connection and all locks
-/// and holds that were made on it are destroyed.
+/// because heartbeats may wait for it. Exceptions that it throws are dropped. It may be called until the connection and
+/// all locks and holds that were made on it are destroyed.
 using LogSink = std::function<void(LogSeverity severity, const std::string& line)>;
 
 }  // namespace zkrecipes

@@ -12,7 +12,8 @@ class Slot;
 /// Keeps a callback subscribed (Connection::on_state_change(), Hold::on_lost(), on_lost() of the lock types). The
 /// destructor disconnects. Move-only; an empty Subscription, and one that was moved from, keeps nothing.
 ///
-/// What the callback owns is destroyed when it is disconnected, or when the call that is running at that moment ends.
+/// The callback, with all that it owns, is destroyed when it is disconnected, or when the call that is running at that
+/// moment ends.
 ///
 /// Thread-safety: connected(), disconnect() and disconnect_and_wait() may be called from several threads at once, and
 /// from any callback. Moving, assigning and destroying need the object for themselves.

@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace comparison;
 
-TEST(ComparisonResult, OnlyOneWhoPollsSendsMoreWhileItWaits) {
+TEST(ComparisonResult, OnlyAClientThatPollsSendsMoreWhileItWaits) {
   Waiting waiting;
   EXPECT_EQ(describe_waking(waiting), "unknown");
   waiting.requests_per_second = 20;

@@ -41,7 +41,7 @@ TEST_F(ServerNames, FailingWhileConnectedDisturbNothing) {
   EXPECT_GT(names_.lookups("zk.test"), lookups) << "a server may have moved while we were away";
 }
 
-TEST_F(ServerNames, AreLookedUpAnewForANewSession) {
+TEST_F(ServerNames, AreLookedUpAgainForANewSession) {
   names_.set("zk.test", {"127.0.0.1"});
   Connection& connection = connect(options_for("zk.test" + port_of(proxy()), 2s));
   StateLog log(connection);

@@ -103,12 +103,13 @@ Expected expected_cost() {
   if (name == "SimpleLock") return {{1, 1}, {0, 1}, {1, 1}, {1, 1}, {1, 1}};
   // Lists again, because a writer that downgrades puts a node in front.
   if (name == "ReadWriteLock") return {{1, 2}, {0, 1}, {1, 1}, {1, 1}, {1, 1}};
-  // The fifth request gives the place in line back. The head of the line has its lease already and counts again, with
-  // a watch that is then taken back like the place in line; who was deeper has become the head by then.
+  // The fifth request gives the place in line back. The head of the line has its lease already and counts again, with a
+  // watch that is then taken back like the place in line; a contender that was deeper in the line has become the head
+  // by then.
   return {{2, 5}, {0, 1}, {1, 1}, {1, 3}, {1, 3}};
 }
 
-TYPED_TEST(CostTest, RoundTripsAndRequests_AreThoseOfTheDesign) {
+TYPED_TEST(CostTest, RoundTripsAndRequests_AreAsExpected) {
   Connection& counted = this->connect_counted();
   Connection& other = this->connect();
   Connection& third = this->connect();

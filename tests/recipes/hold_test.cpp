@@ -88,7 +88,7 @@ TEST_F(HoldTest, AReleasedHold_IsNotLostWhenItsSessionEnds) {
   EXPECT_EQ(lost.count(), 0);
 }
 
-TEST_F(HoldTest, OnLost_AlsoTellsWhoAsksTooLate) {
+TEST_F(HoldTest, OnLost_OfAHoldThatIsAlreadyLost_CallsAtOnce) {
   Connection& connection = connect();
   FairMutex mutex(connection, kPath);
   const Hold hold = mutex.acquire();

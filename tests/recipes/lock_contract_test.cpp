@@ -53,7 +53,7 @@ TYPED_TEST(LockContractTest, TheCost_TellsWhatTheHoldCost) {
   EXPECT_EQ(hold.cost().wakeups, 0);
   EXPECT_GT(hold.cost().requests, 0);
   EXPECT_GT(hold.cost().waited.count(), 0);
-  ASSERT_TRUE(this->wait_for_waiters(holding, 0));  // who has a permit leaves the line a moment later
+  ASSERT_TRUE(this->wait_for_waiters(holding, 0));  // a contender with a permit leaves the line a moment later
   PendingHold pending = other.acquire_async();
   ASSERT_TRUE(this->wait_for_waiters(waiting, 1));
   hold.release();

@@ -126,7 +126,7 @@ TYPED_TEST(LockOwnershipTest, TheNode_IsThatOfTheLock) {
   lock.give_back();
 }
 
-TYPED_TEST(LockOwnershipTest, ALostSession_IsToldAndTheThreadMayLockAgain) {
+TYPED_TEST(LockOwnershipTest, ALostSession_IsReportedAndTheThreadMayLockAgain) {
   Connection& connection = this->connect();
   TypeParam lock(connection, this->kPath);
   lock.take();

@@ -87,7 +87,7 @@ TYPED_TEST(LockableTest, TwoLocksInOppositeOrders_DoNotDeadlock) {
   EXPECT_EQ(section.overlaps(), 0);
 }
 
-TYPED_TEST(LockableTest, ALostSession_IsToldToWhoLocked) {
+TYPED_TEST(LockableTest, ALostSession_IsReportedToTheThreadThatLocked) {
   Connection& connection = this->connect();
   TypeParam lock(connection, this->kPath);
   lock.lock();

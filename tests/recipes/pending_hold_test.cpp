@@ -195,7 +195,7 @@ TEST_F(PendingHoldTest, AGrantInTime_TakesTheTimerBack) {
   EXPECT_EQ(load_of(connection).timers, 0U);
 }
 
-TEST_F(PendingHoldTest, ACancel_IsToldToWhoWaits) {
+TEST_F(PendingHoldTest, ACancel_EndsGetAndIsReportedToTheCallback) {
   Connection& waiting = connect();
   FairMutex mutex(waiting, kPath);
   const Hold hold = mutex.acquire();

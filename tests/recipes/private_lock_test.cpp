@@ -228,7 +228,7 @@ TEST_F(ParentAclTest, AVersionToken_NeedsAPathThatMayBeWritten) {
   uncounted.acquire().release();
 }
 
-TEST_F(ParentAclTest, APathThatMayNotBeListed_IsRefusedToThoseWhoLook) {
+TEST_F(ParentAclTest, APathThatMayNotBeListed_IsRefusedToAStrangerThatLists) {
   ConnectionOptions own = owner_options();
   own.parent_acl = Acl({{Acl::kAll, "auth", ""}, {Acl::kAll & ~Acl::kRead, "world", "anyone"}});
   SimpleLock lock(connect(own), kShared);

@@ -103,7 +103,7 @@ TEST_F(ReadWriteLockTest, ADowngrade_KeepsTheTokenAndTheQueuedWriterOut) {
   EXPECT_TRUE(get(writer).is_valid());
 }
 
-TEST_F(ReadWriteLockTest, ADowngrade_LetsReadersInWhoCameAfterIt) {
+TEST_F(ReadWriteLockTest, ADowngrade_LetsReadersInThatQueuedBehindTheWriter) {
   Connection& waiting = connect();
   ReadWriteLock lock(connect(), kPath), other(waiting, kPath);
   Hold write = lock.acquire_write();

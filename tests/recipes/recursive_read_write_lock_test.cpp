@@ -260,7 +260,7 @@ TEST_F(RecursiveReadWriteLockTest, ADowngradeThatTheServerRefuses_KeepsTheWriteN
 
 // ---- Losses ----
 
-TEST_F(RecursiveReadWriteLockTest, ASessionThatExpiresAfterTheDowngrade_IsToldToThoseThatRead) {
+TEST_F(RecursiveReadWriteLockTest, ASessionThatExpiresAfterTheDowngrade_IsReportedToTheReaders) {
   Connection& connection = connect();
   RecursiveReadWriteLock lock(connection, kPath);
   CallCount write_lost, read_lost, lost_early;

@@ -26,7 +26,7 @@ struct Revocations {
   }
 };
 
-TYPED_TEST(RevocationTest, TheHolder_IsToldAndMayIgnoreIt) {
+TYPED_TEST(RevocationTest, TheHolder_IsNotifiedAndMayIgnoreIt) {
   Revocations revocations;
   TypeParam lock(this->connect(), this->kPath, revocations.options());
   Connection& other = this->connect();
@@ -77,7 +77,7 @@ TYPED_TEST(RevocationTest, ANodeDeletedUnderTheHolder_IsLostAtOnce) {
   EXPECT_EQ(revocations.calls.count(), 0);
 }
 
-TYPED_TEST(RevocationTest, AHoldThatWasReleasedMeanwhile_IsNotTold) {
+TYPED_TEST(RevocationTest, AHoldThatWasReleasedMeanwhile_IsNotNotified) {
   Revocations revocations;
   Connection& connection = this->connect();
   Connection& other = this->connect();

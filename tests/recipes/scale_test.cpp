@@ -70,7 +70,7 @@ TEST_F(ScaleTest, HoldersThatAreCutOff_KnowBeforeTheServerGivesTheirLocksAway) {
 }
 
 // The same with sessions that the server ends without warning.
-TEST_F(ScaleTest, HoldersWhoseSessionsExpire_AreToldOnceEach) {
+TEST_F(ScaleTest, HoldersWhoseSessionsExpire_AreNotifiedOnceEach) {
   constexpr std::size_t kHolders = 100;
   std::vector<Connection*> connections;
   for (std::size_t i = 0; i < kHolders; ++i) connections.push_back(&begin_connect(options()));

@@ -33,7 +33,7 @@ TEST(Lease, IsNotShortenedByALateAnswerToAnOldRequest) {
   EXPECT_EQ(lease.valid_until(), kStart + 15s);
 }
 
-TEST(Lease, ProofAfterTheDeadlineComesTooLateForThoseWhoReliedOnIt) {
+TEST(Lease, ProofAfterTheDeadlineDoesNotReviveTheLease) {
   Lease lease(kStart, 10s);
   EXPECT_FALSE(lease.renew(kStart + 9s, kStart + 10s, true));
   EXPECT_TRUE(lease.ended());
@@ -150,7 +150,7 @@ TEST_F(SessionTest, IsProvedForHalfOfItsLease) {
   EXPECT_TRUE(session_.is_proved(kStart + 62s));
 }
 
-TEST_F(SessionTest, ListenersAreToldOnceAndTheLeaseIsOverByThen) {
+TEST_F(SessionTest, ListenersAreNotifiedOnceAndTheLeaseIsOverByThen) {
   int calls = 0;
   EXPECT_NE(session_.on_over([&] {
     ++calls;
@@ -163,14 +163,14 @@ TEST_F(SessionTest, ListenersAreToldOnceAndTheLeaseIsOverByThen) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(SessionTest, ListenerThatComesTooLateIsToldAtOnce) {
+TEST_F(SessionTest, ListenerThatComesTooLateIsNotifiedAtOnce) {
   session_.announce_over(kStart);
   int calls = 0;
   EXPECT_EQ(session_.on_over([&] { ++calls; }), 0u);
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(SessionTest, ForgottenListenerIsNotTold) {
+TEST_F(SessionTest, ForgottenListenerIsNotNotified) {
   int calls = 0;
   const Session::ListenerId forgotten = session_.on_over([&] { ++calls; });
   session_.on_over([&] { calls += 10; });
@@ -191,7 +191,7 @@ TEST_F(SessionTest, ListenerMayForgetAnotherAndListenAgain) {
   EXPECT_EQ(calls, 101);
 }
 
-TEST_F(SessionTest, EveryListenerIsToldExactlyOnceWhileThreadsComeAndGo) {
+TEST_F(SessionTest, EveryListenerIsNotifiedExactlyOnceWhileThreadsComeAndGo) {
   for (int round = 0; round < 50; ++round) {
     Session session(1, 8s, kStart, 2s);
     std::atomic<int> told{0};

@@ -55,7 +55,7 @@ TEST_F(WatchTableTest, EachKindGetsItsOwnEventsAndBothGetTheEndOfTheNode) {
   expect_empty();
 }
 
-TEST_F(WatchTableTest, WaiterWhoseRequestIsStillInFlightIsNotToldOfWhatCameBefore) {
+TEST_F(WatchTableTest, WaiterWhoseRequestIsStillInFlightIsNotNotifiedOfEarlierEvents) {
   add_armed(Kind::data, "/a");
   const WatchTable::Id later = add(Kind::data, "/a");
   EXPECT_EQ(fire("/a", WatchEvent::changed), 1u);
@@ -218,7 +218,7 @@ TEST_F(WatchTableReconnectTest, SecondReconnectBeforeTheAnswerAsksOnlyOnce) {
   expect_empty();
 }
 
-TEST_F(WatchTableReconnectTest, ChildWatchesAreToldToLookAgain) {
+TEST_F(WatchTableReconnectTest, ChildWatchesAreNotifiedToListAgain) {
   fire("/a", WatchEvent::changed);
   add_armed(Kind::children, "/c");
   const auto reconnected = table_.reconnected();

@@ -17,8 +17,6 @@ class BorrowedNodes {
  public:
   explicit BorrowedNodes(bool borrowed) : borrowed_(borrowed) {}
 
-  bool remembers() const noexcept { return borrowed_; }
-
   /// A create that may reach the server: in doubt until one of the next two, however its session ends.
   void begun(const CreateSpec& spec);
   void created(const CreateSpec& spec, const CreatedNode& node);

@@ -4,6 +4,8 @@
 
 #include <glog/logging.h>
 
+#include <string_view>
+
 namespace zkrecipes {
 
 const char* to_string(LogSeverity severity) noexcept {
@@ -22,7 +24,8 @@ namespace detail {
 
 namespace {
 
-const std::string kName = "zkrecipes: ";
+// Not a std::string: threads may log while the program exits and static objects are destroyed.
+constexpr std::string_view kName = "zkrecipes: ";
 
 /// Texts of exceptions have the name of the library in front; lines of a sink have not.
 std::string without_name(const std::string& line) {

@@ -91,7 +91,6 @@ class RequestPipeline {
   /// Whether the answer to such a request renews the lease of the holds.
   bool proves_lease(RequestKind kind) const;
   LeaseClock::time_point last_proof_sent() const { return last_proof_sent_; }
-  std::uint64_t connection_number() const { return connection_number_; }
   bool awaits_answers() const { return !in_flight_.empty(); }
   /// When the oldest request was sent that is not answered; none if there is none.
   std::optional<LeaseClock::time_point> oldest_unanswered() const;

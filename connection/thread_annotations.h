@@ -23,18 +23,13 @@
 
 // Functions: the caller holds the mutex, or must not hold it.
 #define ZKR_REQUIRES(...) ZKR_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
-#define ZKR_REQUIRES_SHARED(...) ZKR_THREAD_ANNOTATION(requires_shared_capability(__VA_ARGS__))
 #define ZKR_EXCLUDES(...) ZKR_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
 
 // Functions that lock or unlock the mutex; without an argument, the object itself.
 #define ZKR_ACQUIRE(...) ZKR_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define ZKR_ACQUIRE_SHARED(...) ZKR_THREAD_ANNOTATION(acquire_shared_capability(__VA_ARGS__))
 #define ZKR_RELEASE(...) ZKR_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
-#define ZKR_RELEASE_SHARED(...) ZKR_THREAD_ANNOTATION(release_shared_capability(__VA_ARGS__))
 #define ZKR_RELEASE_GENERIC(...) ZKR_THREAD_ANNOTATION(release_generic_capability(__VA_ARGS__))
-
-// Functions without an effect at run time that tell the check what it cannot see: the mutex is held from here on.
-#define ZKR_ASSERT_HELD(...) ZKR_THREAD_ANNOTATION(assert_capability(__VA_ARGS__))
 
 // Classes: mutexes, and objects that hold one as long as they live.
 #define ZKR_CAPABILITY(name) ZKR_THREAD_ANNOTATION(capability(name))

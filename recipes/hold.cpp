@@ -234,10 +234,6 @@ bool HeldNode::release_confirmed(Clock::time_point deadline) {
 
 namespace zkrecipes {
 
-namespace {
-const std::string kNoNode;
-}
-
 Hold::Hold() noexcept = default;
 
 Hold::Hold(std::shared_ptr<detail::HeldNode> node) noexcept : node_(std::move(node)) {}
@@ -272,7 +268,9 @@ FencingToken Hold::token() const noexcept {
 }
 
 const std::string& Hold::node() const noexcept {
-  return node_ ? node_->grant().node : kNoNode;
+  if (node_) return node_->grant().node;
+  static const auto* const no_node = new std::string;  // never destroyed: a static Hold may live longer
+  return *no_node;
 }
 
 AcquisitionCost Hold::cost() const noexcept {

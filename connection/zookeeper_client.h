@@ -4,11 +4,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "connection/borrowed_nodes.h"
 #include "connection/borrowed_session_keeper.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "zkrecipes/hold.h"
 #include "zkrecipes/pending_hold.h"
 #include "zkrecipes/stop_token.h"
+#include "zkrecipes/subscription.h"
 
 namespace zkrecipes {
 

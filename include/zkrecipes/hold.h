@@ -9,6 +9,7 @@
 #include "zkrecipes/connection.h"
 #include "zkrecipes/deadline.h"
 #include "zkrecipes/fencing_token.h"
+#include "zkrecipes/subscription.h"
 
 namespace zkrecipes {
 

@@ -15,6 +15,7 @@
 #include "zkrecipes/lock_options.h"
 #include "zkrecipes/pending_hold.h"
 #include "zkrecipes/stop_token.h"
+#include "zkrecipes/subscription.h"
 
 namespace zkrecipes {
 

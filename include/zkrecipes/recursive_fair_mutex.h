@@ -11,6 +11,7 @@
 #include "zkrecipes/fencing_token.h"
 #include "zkrecipes/lock_options.h"
 #include "zkrecipes/stop_token.h"
+#include "zkrecipes/subscription.h"
 
 namespace zkrecipes {
 

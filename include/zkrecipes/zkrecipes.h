@@ -6,6 +6,7 @@
 #include "zkrecipes/connection.h"
 #include "zkrecipes/connection_options.h"
 #include "zkrecipes/contenders.h"
+#include "zkrecipes/deadline.h"
 #include "zkrecipes/error.h"
 #include "zkrecipes/exclusive_lock.h"
 #include "zkrecipes/fair_mutex.h"

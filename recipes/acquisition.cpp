@@ -266,9 +266,10 @@ void Acquisition::perform(action::RaiseVersion& action) {
 }
 
 void Acquisition::perform(action::Timer& action) {
-  client_->run_at(client_->world().now() + action.after, [weak = weak_from_this(), attempt = attempt_, id = action.id] {
+  const auto fired = [weak = weak_from_this(), attempt = attempt_, id = action.id] {
     if (const auto self = weak.lock()) self->answered(attempt, Topic::line, Status::ok, event::TimerFired{id});
-  });
+  };
+  timers_.push_back(client_->run_at(client_->world().now() + action.after, fired));
 }
 
 // ---- The end ----
@@ -366,6 +367,8 @@ void Acquisition::end_attempt() {
   const SessionPtr session = std::exchange(session_, nullptr);
   const auto listener = std::exchange(session_listener_, 0);
   if (listener != 0) session->forget(listener);
+  for (const TimerId timer : timers_) client_->cancel_timer(timer);
+  timers_.clear();
 }
 
 }  // namespace zkrecipes::detail

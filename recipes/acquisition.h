@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "connection/client.h"
 #include "connection/interruptible_mutex.h"
@@ -130,8 +131,9 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
   std::array<Watch, 2> watches_ ZKR_GUARDED_BY(mutex_);  // by topic
   std::uint64_t watch_number_ ZKR_GUARDED_BY(mutex_) = 0;
   ProbeId probe_ ZKR_GUARDED_BY(mutex_) = 0;
-  int requests_ ZKR_GUARDED_BY(mutex_) = 0;  // so far
-  int wakeups_ ZKR_GUARDED_BY(mutex_) = 0;   // so far
+  std::vector<TimerId> timers_ ZKR_GUARDED_BY(mutex_);  // of this attempt
+  int requests_ ZKR_GUARDED_BY(mutex_) = 0;             // so far
+  int wakeups_ ZKR_GUARDED_BY(mutex_) = 0;              // so far
 
   State state_ ZKR_GUARDED_BY(mutex_) = State::waiting;
   // The outcome, when ready.

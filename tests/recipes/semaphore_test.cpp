@@ -243,6 +243,7 @@ TEST_F(SemaphoreTest, ATryInLine_FailsAsSoonAsTheLastPermitIsTaken) {
   create_node(kTaken);
   EXPECT_TRUE(wait_for_waiters(trying, 0));
   trier.join();
+  EXPECT_EQ(load_of(trying).timers, 0U) << "the timer of its patience ends with it";
   remove_node(kStuck);
   remove_node(kTaken);
 }

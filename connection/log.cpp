@@ -3,7 +3,6 @@
 #include "connection/log.h"
 
 #include <glog/logging.h>
-
 #include <string_view>
 
 namespace zkrecipes {

@@ -278,7 +278,7 @@ AcquisitionCost Hold::cost() const noexcept {
 }
 
 Subscription Hold::on_lost(std::function<void()> callback) const {
-  if (!node_) throw Error(ErrorCode::not_held, "on_lost() of an empty hold");
+  if (!node_) throw std::logic_error("zkrecipes: on_lost() of an empty hold");
   return node_->on_lost(std::move(callback));
 }
 

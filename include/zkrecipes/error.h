@@ -13,7 +13,7 @@ enum class ErrorCode {
   cancelled,              ///< the pending acquire was cancelled
   not_authorized,         ///< the server refuses: credentials or ACL
   session_lost,           ///< the session that owned the hold is over
-  not_held,               ///< released, moved from or never acquired
+  not_held,               ///< released or never acquired
   sequence_exhausted,     ///< the lock path has used up its 2^31 sequence numbers
   unusable_path,          ///< the lock path cannot hold a lock (an ephemeral parent, another program's data node)
   too_many_watches,       ///< more waiters than one connection can watch for

@@ -66,7 +66,8 @@ class Hold {
   /// Called at most once, on a thread of the connection or by its executor, as soon as validity is over; not on
   /// release, and not delayed by callbacks of other kinds that take long. A subscription to a hold that is already lost
   /// is called, too, also after the connection is closed, and never inside this call. A lost hold is also logged, as a
-  /// warning with node, token and reason.
+  /// warning with node, token and reason. Throws std::logic_error on an empty hold, std::invalid_argument if `callback`
+  /// is empty.
   [[nodiscard]] Subscription on_lost(std::function<void()> callback) const;
 
   /// Waits until the server has confirmed the removal of the node. Throws Error(session_lost) if the hold was lost

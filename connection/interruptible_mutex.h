@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <boost/thread/condition_variable.hpp>
 #include <boost/thread/lock_types.hpp>
 #include <boost/thread/mutex.hpp>
@@ -22,9 +23,10 @@ inline bool wait_by(InterruptibleCondition& condition, InterruptibleLock& lock, 
     condition.wait(lock);
     return true;
   }
-  // Both clocks are the system's monotonic one.
+  // Both clocks are the system's monotonic one. The system refuses times before its epoch.
+  const auto not_negative = std::max(deadline.time_since_epoch(), Clock::duration::zero());
   const boost::chrono::nanoseconds since_epoch(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::nanoseconds>(not_negative).count());
   return condition.wait_until(lock, boost::chrono::steady_clock::time_point(since_epoch)) != boost::cv_status::timeout;
 }
 

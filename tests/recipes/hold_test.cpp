@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zkrecipes/hold.h"
 
+#include <future>
+
 #include "tests/recipes/recipe_test.h"
 
 namespace zkrecipes::testing {
@@ -156,6 +158,74 @@ TEST_F(HoldTest, AReleaseWhoseReplyIsLost_IsConfirmedAllTheSame) {
   proxy().drop_reply(RequestKind::remove);
   hold.release();
   EXPECT_FALSE(node_exists(hold.node()));
+}
+
+TEST_F(HoldTest, ATimedRelease_ReturnsTrueWhenTheNodeIsGoneInTime) {
+  FairMutex mutex(connect(), kPath);
+  Hold first = mutex.acquire();
+  EXPECT_TRUE(first.release_for(kLimit));
+  EXPECT_FALSE(first);
+  EXPECT_FALSE(node_exists(first.node()));
+  Hold second = mutex.acquire();
+  EXPECT_TRUE(second.release_until(std::chrono::system_clock::now() + kLimit));
+  EXPECT_FALSE(node_exists(second.node()));
+  EXPECT_TRUE(second.release_until(Clock::now() - 1s)) << "released before";
+}
+
+TEST_F(HoldTest, ATimedRelease_ReturnsFalseWhenTheServerIsSilentAndGoesOn) {
+  FairMutex mutex(connect_by_proxy(), kPath);
+  Hold hold = mutex.acquire();
+  CallCount lost;
+  const Subscription subscription = hold.on_lost(lost.handler());
+  proxy().black_hole();
+  const auto before = Clock::now();
+  EXPECT_FALSE(hold.release_for(100ms));
+  EXPECT_GE(Clock::now() - before, 100ms);
+  EXPECT_LT(Clock::now() - before, kLimit);
+  EXPECT_FALSE(hold) << "released all the same";
+  EXPECT_FALSE(hold.is_valid());
+  EXPECT_TRUE(node_exists(hold.node()));
+  EXPECT_TRUE(hold.release_for(0s)) << "a second call has nothing to wait for";
+  proxy().heal();
+  EXPECT_TRUE(wait_for_nodes(kPath, 0)) << "the removal goes on";
+  EXPECT_EQ(lost.count(), 0);
+}
+
+TEST_F(HoldTest, ATimedReleaseWithoutTime_StillRemovesTheNode) {
+  FairMutex mutex(connect(), kPath);
+  Hold hold = mutex.acquire();
+  static_cast<void>(hold.release_until(Clock::time_point::min()));
+  EXPECT_FALSE(hold);
+  EXPECT_TRUE(wait_for_nodes(kPath, 0));
+}
+
+TEST_F(HoldTest, ATimedReleaseInACallback_IsRefusedAndTheHoldStays) {
+  FairMutex mutex(connect(), kPath);
+  std::promise<bool> is_valid;
+  PendingHold pending = mutex.acquire_async();
+  pending.on_ready([&](AcquireResult hold) {
+    EXPECT_THROW(hold->release_for(1s), std::logic_error);
+    EXPECT_THROW(hold->release_until(Clock::now() + 1s), std::logic_error);
+    is_valid.set_value(hold->is_valid());
+  });
+  EXPECT_TRUE(is_valid.get_future().get());
+}
+
+TEST_F(HoldTest, ATimedReleaseOfALostHold_ThrowsSessionLost) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  Hold hold = mutex.acquire();
+  expire_session(connection);
+  ASSERT_TRUE(wait_for([&] { return !hold.is_valid(); }));
+  EXPECT_EQ(error_of([&] { hold.release_for(kLimit); }), make_error_code(ErrorCode::session_lost));
+  EXPECT_FALSE(hold);
+  EXPECT_TRUE(hold.release_for(kLimit)) << "released by the first call";
+}
+
+TEST_F(HoldTest, ATimedReleaseOfAnEmptyHold_DoesNothing) {
+  Hold hold;
+  EXPECT_TRUE(hold.release_for(0s));
+  EXPECT_TRUE(hold.release_until(Clock::now()));
 }
 
 TEST_F(HoldTest, SeveralThreads_MayReleaseAtOnce) {

@@ -151,6 +151,7 @@ TEST_F(PendingHoldTest, WaitFor_LeavesTheAcquireAlone) {
   PendingHold pending = mutex.acquire_async();
   EXPECT_FALSE(pending.wait_for(1ms));
   EXPECT_FALSE(pending.wait_until(std::chrono::system_clock::now() + 1ms));
+  EXPECT_FALSE(pending.wait_until(Clock::time_point::min()));
   hold.release();
   ASSERT_TRUE(pending.wait_for(kLimit));
   EXPECT_TRUE(pending.get().is_valid());

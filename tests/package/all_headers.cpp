@@ -65,10 +65,57 @@ void wait_in_time(Lock& lock) {
   static_cast<void>(lock.acquire_async().wait_for(std::chrono::microseconds(1)));
 }
 
+template <class Lock>
+void lock_in_time(Lock& lock) {
+  static_cast<void>(lock.try_lock_for(std::chrono::seconds(1)));
+  static_cast<void>(lock.try_lock_for(std::chrono::duration<float>(1.5F)));
+  static_cast<void>(lock.try_lock_until(std::chrono::steady_clock::now()));
+  static_cast<void>(lock.try_lock_until(std::chrono::system_clock::now()));
+}
+
+template <class Lock>
+void lock_shared_in_time(Lock& lock) {
+  static_cast<void>(lock.try_lock_shared_for(std::chrono::seconds(1)));
+  static_cast<void>(lock.try_lock_shared_for(std::chrono::duration<float>(1.5F)));
+  static_cast<void>(lock.try_lock_shared_until(std::chrono::steady_clock::now()));
+  static_cast<void>(lock.try_lock_shared_until(std::chrono::system_clock::now()));
+}
+
 void wait_for_each_kind(zkrecipes::FairMutex& fair, zkrecipes::SimpleLock& simple, zkrecipes::Semaphore& semaphore) {
   wait_in_time(fair);
   wait_in_time(simple);
   wait_in_time(semaphore);
-  static_cast<void>(fair.try_lock_for(std::chrono::seconds(1)));
-  static_cast<void>(fair.try_lock_until(std::chrono::steady_clock::now()));
+  static_cast<void>(semaphore.try_acquire_for(2, std::chrono::minutes(1)));
+  static_cast<void>(semaphore.try_acquire_until(2, std::chrono::system_clock::now()));
+}
+
+void wait_for_each_side(zkrecipes::ReadWriteLock& lock) {
+  static_cast<void>(lock.try_acquire_read_for(std::chrono::minutes(1)));
+  static_cast<void>(lock.try_acquire_read_until(std::chrono::system_clock::now()));
+  static_cast<void>(lock.try_acquire_write_for(std::chrono::minutes(1)));
+  static_cast<void>(lock.try_acquire_write_until(std::chrono::system_clock::now()));
+}
+
+void lock_each_kind(zkrecipes::FairMutex& fair, zkrecipes::SimpleLock& simple, zkrecipes::ReadWriteLock& sides,
+                    zkrecipes::RecursiveFairMutex& again, zkrecipes::RecursiveReadWriteLock& sides_again) {
+  lock_in_time(fair);
+  lock_in_time(simple);
+  lock_in_time(sides);
+  lock_in_time(again);
+  lock_in_time(sides_again);
+  lock_shared_in_time(sides);
+  lock_shared_in_time(sides_again);
+}
+
+void release_in_time(zkrecipes::Hold& hold) {
+  static_cast<void>(hold.release_for(std::chrono::microseconds(1)));
+  static_cast<void>(hold.release_for(std::chrono::duration<float>(1.5F)));
+  static_cast<void>(hold.release_until(std::chrono::system_clock::now()));
+}
+
+void ask_in_time(zkrecipes::Connection& connection) {
+  const auto deadline = std::chrono::system_clock::now() + std::chrono::seconds(1);
+  static_cast<void>(zkrecipes::contenders(connection, "/lock", deadline));
+  static_cast<void>(zkrecipes::holder(connection, "/lock", deadline));
+  zkrecipes::request_revoke(connection, "/lock/node", deadline);
 }

@@ -159,6 +159,37 @@ TEST_F(AsioTest, EachKindOfLock_CanBeWaitedFor) {
   second.hold() = Hold();
 }
 
+TEST_F(AsioTest, ReadersAndSeveralPermits_AreGrantedWhenTheirTurnComes) {
+  Connection& waiting = connect();
+  Connection& holding = connect();
+  ReadWriteLock lock(waiting, kPath), writer(holding, kPath);
+  Semaphore semaphore(waiting, "/semaphore", 3), other(holding, "/semaphore", 3);
+  Hold write = writer.acquire_write();
+  Hold permit = other.acquire();
+  const Outcome first, second, permits, late;
+  async_wait(lock.acquire_read_async(), boost::asio::bind_executor(io, first.handler()));
+  async_wait(lock.acquire_read_async(), boost::asio::bind_executor(io, second.handler()));
+  async_wait(semaphore.acquire_async(3), boost::asio::bind_executor(io, permits.handler()));
+  ASSERT_TRUE(wait_for_waiters(waiting, 3));
+  io.poll();
+  EXPECT_EQ(first.calls() + second.calls() + permits.calls(), 0);
+  write = Hold();
+  permit = Hold();
+  run();
+  EXPECT_TRUE(first.hold().is_valid());
+  EXPECT_TRUE(second.hold().is_valid()) << "readers hold together";
+  EXPECT_TRUE(permits.hold().is_valid());
+  EXPECT_TRUE(wait_for_nodes("/semaphore", 3)) << "a lease for each permit";
+
+  io.restart();
+  async_wait(semaphore.acquire_async(2, within(10ms)), boost::asio::bind_executor(io, late.handler()));
+  async_wait(lock.acquire_write_async(within(10ms)), boost::asio::bind_executor(io, outcome.handler()));
+  run();
+  EXPECT_EQ(error_of([&] { late.check(); }), make_error_code(ErrorCode::timed_out));
+  EXPECT_EQ(error_of([&] { outcome.check(); }), make_error_code(ErrorCode::timed_out));
+  for (const Outcome* const each : {&first, &second, &permits}) each->hold() = Hold();
+}
+
 TEST_F(AsioTest, ManyAtOnce_AreServedByOneThread) {
   Connection& connection = connect();
   FairMutex mutex(connection, kPath), other(connection, "/other");

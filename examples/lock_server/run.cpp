@@ -37,9 +37,9 @@ int run_lock_server(const std::string& name, const std::string& purpose, int arg
     });
     io.run();  // this thread does everything: it accepts, waits for locks, works and answers
 
-    say("server", "never blocked: the largest gap between two ticks of its timer was " +
-                      std::to_string(ticker.largest_gap().count()) + " ms");
-    std::cout << service.summary() << ", holds left: " << service.nodes_left() << std::endl;
+    say("server", "never blocked: its timer ticks every millisecond, and the longest gap says how late it ever was");
+    std::cout << service.summary() << ", holds left: " << service.nodes_left()
+              << ", longest gap: " << ticker.longest_gap().count() << " ms" << std::endl;
   });
 }
 

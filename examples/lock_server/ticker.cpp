@@ -22,7 +22,7 @@ void Ticker::wait() {
   timer_.async_wait([this](const boost::system::error_code& stopped) {
     if (stopped) return;
     const auto now = Clock::now();
-    largest_gap_ = std::max(largest_gap_, std::chrono::duration_cast<std::chrono::milliseconds>(now - last_tick_));
+    longest_gap_ = std::max(longest_gap_, std::chrono::duration_cast<std::chrono::milliseconds>(now - last_tick_));
     last_tick_ = now;
     if (now - last_progress_ > std::chrono::seconds(2)) {
       last_progress_ = now;

@@ -9,14 +9,14 @@
 
 namespace examples {
 
-/// Ticks on the thread of an io_context, and remembers the largest gap between two ticks: if something blocked the
+/// Ticks on the thread of an io_context, and remembers the longest gap between two ticks: if something blocked the
 /// thread, it would show here.
 class Ticker {
  public:
   /// `progress` gives the text that is printed every two seconds.
   Ticker(boost::asio::io_context& io, std::function<std::string()> progress);
   void stop();
-  std::chrono::milliseconds largest_gap() const noexcept { return largest_gap_; }
+  std::chrono::milliseconds longest_gap() const noexcept { return longest_gap_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -26,7 +26,7 @@ class Ticker {
   boost::asio::steady_timer timer_;
   Clock::time_point last_tick_ = Clock::now();
   Clock::time_point last_progress_ = Clock::now();
-  std::chrono::milliseconds largest_gap_{0};
+  std::chrono::milliseconds longest_gap_{0};
 };
 
 }  // namespace examples

@@ -101,10 +101,17 @@ void OwnSessionKeeper::connected(Time now, Outbox& outbox) {
 /// The session goes on at another server. That server may be behind what we have seen, or may follow a leader that has
 /// been deposed and does not know it. So the first request is one that a quorum must commit: answers come in order, so
 /// whatever is read behind it is at least as new as everything we know.
+///
+/// Other requests wait for its answer. A follower that was asked for this session before, and was left before it had
+/// the leader's consent, takes that consent for the present connection. Its question about the present connection may
+/// then still be on its way to the leader, with our requests behind it. If we left for another server, the question
+/// would bring the session back, and the leader would carry out requests that we have long repeated elsewhere. The
+/// answer to the first request proves that the question has been received.
 void OwnSessionKeeper::continue_session(Outbox& outbox) {
   // A server that we have left closes its connection when it is asked for something and learns that the session moved.
   for (const HandlePtr& left : leaving_) left->issue(refused_write("/"), left->next_request());
   send_background(refused_write("/"), nullptr, outbox);
+  parts_.pipeline.hold_back();
   parts_.pipeline.set_watches_again(outbox);
 }
 
@@ -157,6 +164,7 @@ void OwnSessionKeeper::answered(const Pending& /*pending*/, Time now, Outbox& /*
   last_answer_ = now;
   auth_failures_ = 0;
   if (std::exchange(answered_, true)) return;
+  parts_.pipeline.let_pass();
   rotation_.accepted();
   if (rotation_.contains(address_)) former_.clear();
 }

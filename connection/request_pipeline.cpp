@@ -47,6 +47,7 @@ bool RequestPipeline::proves_lease(RequestKind kind) const {
 void RequestPipeline::connected(const HandlePtr& handle) {
   handle_ = handle;
   ++connection_number_;
+  held_back_ = false;
 }
 
 void RequestPipeline::disconnect(Outbox& outbox) {
@@ -86,7 +87,7 @@ void RequestPipeline::submit(Pending&& pending, Outbox& outbox) {
   if (wanted != 0 && (!handle_ || wanted != connection_number_))
     return outbox.complete(std::move(pending.done), Status::connection_loss);
   // Behind what waits already: requests of one caller must not overtake each other.
-  if (!handle_ || in_flight_.size() >= kMaxInFlight || !waiting_.empty())
+  if (!handle_ || held_back_ || in_flight_.size() >= kMaxInFlight || !waiting_.empty())
     waiting_.push_back(std::move(pending));
   else
     transmit(std::move(pending), outbox);
@@ -99,7 +100,7 @@ void RequestPipeline::submit_first(Pending&& pending, Outbox& outbox) {
 
 void RequestPipeline::send_waiting(Outbox& outbox) {
   for (std::size_t left = waiting_.size(); left > 0; --left) {
-    if (!handle_ || in_flight_.size() >= kMaxInFlight) return;
+    if (!handle_ || held_back_ || in_flight_.size() >= kMaxInFlight) return;
     Pending pending = std::move(waiting_.front());
     waiting_.pop_front();
     // It has waited while the connection that it was for may have been replaced.

@@ -52,6 +52,9 @@ class RequestPipeline {
   void begin_session(const SessionPtr& session) { session_ = session; }
   /// Requests pass from now on. The number of this connection becomes that of the answers.
   void connected(const HandlePtr& handle);
+  /// After connected(): only submit_first() and watches pass until let_pass(), or until another connection.
+  void hold_back() { held_back_ = true; }
+  void let_pass() { held_back_ = false; }
   /// Sets the watches of the session again on a new connection. To be called ahead of what waits.
   void set_watches_again(Outbox& outbox);
   /// Requests wait. Those in flight are still answered, by the handle.
@@ -119,6 +122,7 @@ class RequestPipeline {
   HandlePtr handle_;    // null: requests do not pass
   bool closed_ = false;
   std::uint64_t connection_number_ = 0;
+  bool held_back_ = false;
   InFlight<Pending> in_flight_;
   std::deque<Pending> waiting_;  // for a connection, or for room
   WatchTable watches_;

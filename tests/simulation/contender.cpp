@@ -117,6 +117,8 @@ void Contender::use(const SimulatedConnection& connection) {
   retain_ = options.retain;
   options.version_token = path_.version_token;
   options.note = note_of(process_.number());
+  large_note_ = stage_.ensemble.options().max_request_bytes <= kSmallBuffer && random_.chance(0.1);
+  if (large_note_) options.note = std::string(kLargeNote, 'n');
   if (random_.chance(0.3))
     options.on_revoke = [self = std::weak_ptr<Contender*>(self_)](const std::string& node) {
       if (const auto alive = self.lock()) (*alive)->on_revoke(node);
@@ -168,6 +170,7 @@ void Contender::begin() {
   began_ = stage_.scheduler.now();
   began_by_own_clock_ = world_->now();
   cancelled_ = drops_in_callback_ = downgrading_ = revoked_ = lost_ = false;
+  too_large_ = large_note_;
   const AcquireOptions options = draw_options();
   try {
     if (random_.chance(0.05)) change_permits();
@@ -264,7 +267,8 @@ void Contender::on_ready(std::uint64_t attempt, AcquireResult result) {
   } catch (const std::exception& error) {
     const auto* const known = dynamic_cast<const Error*>(&error);
     const bool too_few = known != nullptr && known->code() == ErrorCode::too_few_permits && wanted_ > number_;
-    if (!too_few) report(std::string("an acquire failed: ") + error.what());
+    const bool too_large = known != nullptr && known->code() == ErrorCode::too_large && too_large_;
+    if (!too_few && !too_large) report(std::string("an acquire failed: ") + error.what());
     rest();
   }
 }

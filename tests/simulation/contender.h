@@ -91,6 +91,8 @@ class Contender {
   bool lost_ = false;     // on_lost was called
   bool listens_ = false;  // on_lost may be called
   bool has_executor_ = false;
+  bool large_note_ = false;           // its lock has a note that is too large for the servers of this run
+  bool too_large_ = false;            // the same of the lock object that this attempt has begun with
   std::uint64_t closed_attempt_ = 0;  // its connection was closed before the executor has run on_ready
   PendingHold pending_;
   StopSource stop_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -33,6 +34,11 @@ struct LockPath {
   bool version_token = false;
   bool slow = false;  ///< is held for long: seconds instead of milliseconds
 };
+
+/// The jute.maxbuffer of some ensembles: enough for all requests but those with a note of kLargeNote bytes. The library
+/// takes no request of 4 KiB or less for too large.
+constexpr std::size_t kSmallBuffer = 6'000;
+constexpr std::size_t kLargeNote = 8'000;
 
 /// All lock paths lie under it. Some connections have it as their chroot.
 inline const std::string kRootPath = "/sim";

@@ -17,7 +17,7 @@ namespace {
 
 class RealHost final : public ScriptHost {
  public:
-  explicit RealHost(int servers) : servers_(servers, options()) {}
+  explicit RealHost(int servers) : servers_(servers, options(servers)) {}
 
   int servers() const override { return servers_.size(); }
   std::unique_ptr<detail::Handle> open(int /*client*/, int server, const detail::HandleSettings& settings,
@@ -37,9 +37,10 @@ class RealHost final : public ScriptHost {
   void settle() override {}
 
  private:
-  static zkrecipes::testing::ServerOptions options() {
+  static zkrecipes::testing::ServerOptions options(int servers) {
     zkrecipes::testing::ServerOptions options;
     options.tick_time = std::chrono::milliseconds(500);
+    for (int i = 0; i < servers; ++i) options.max_session_timeouts.push_back(longest_session(i));
     return options;
   }
   zkrecipes::testing::TestEnsemble servers_;
@@ -74,6 +75,7 @@ class ModelHost final : public ScriptHost {
     EnsembleOptions options;
     options.servers = servers;
     options.tick = std::chrono::milliseconds(500);
+    for (int i = 0; i < servers; ++i) options.max_session_timeouts.push_back(longest_session(i));
     options.mistake = mistake;
     return options;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,6 +42,11 @@ struct Script {
 std::vector<Script> written_scripts(const std::string& root, int servers);
 /// Anything, by two clients.
 Script random_script(const std::string& root, std::uint64_t seed, int servers);
+
+/// Of server `server` of a host, which is to allow no longer sessions. Clients ask for more than the least of them.
+constexpr std::chrono::milliseconds longest_session(int server) {
+  return std::chrono::milliseconds(server == 1 ? 2'500 : 4'000);
+}
 
 /// Where scripts run.
 class ScriptHost {

@@ -134,6 +134,8 @@ class ScriptRunner::Client final : public HandleListener {
     const auto end = std::find_if(begin, entries.end(), [](const Entry& entry) { return entry.is_reply; });
     std::sort(begin, end, [](const Entry& a, const Entry& b) { return a.text < b.text; });
   }
+  /// As negotiated with the server that it is connected to.
+  void note_timeout() { note("timeout " + std::to_string(handle->session_timeout().count()) + " ms"); }
   void note(std::string text) {
     std::lock_guard<std::mutex> lock(mutex);
     add(std::move(text));
@@ -210,6 +212,7 @@ void ScriptRunner::open(Client& client, int server) {
   client.server = server;
   client.handle = host_.open(client.number, server, settings, clients_[static_cast<std::size_t>(client.number)]);
   await(client, "connect", [&] { return client.is(&Client::connected); });
+  client.note_timeout();
 }
 
 void ScriptRunner::close(Client& client) {
@@ -239,6 +242,7 @@ void ScriptRunner::move(Client& client, int server) {
   const int former_server = std::exchange(client.server, server);
   client.handle = host_.open(client.number, server, settings, clients_[static_cast<std::size_t>(client.number)]);
   await(client, "move", [&] { return client.is(&Client::connected); });
+  client.note_timeout();
   // A server that is no longer the session's closes the connection when it is asked for a write. One that still is does
   // so by itself.
   Request question{RequestKind::set, "/"};

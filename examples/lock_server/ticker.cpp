@@ -14,13 +14,14 @@ Ticker::Ticker(boost::asio::io_context& io, std::function<std::string()> progres
 }
 
 void Ticker::stop() {
+  is_stopped_ = true;  // a tick that is already due does not hear of the cancellation
   timer_.cancel();
 }
 
 void Ticker::wait() {
   timer_.expires_after(std::chrono::milliseconds(1));
-  timer_.async_wait([this](const boost::system::error_code& stopped) {
-    if (stopped) return;
+  timer_.async_wait([this](const boost::system::error_code&) {
+    if (is_stopped_) return;
     const auto now = Clock::now();
     longest_gap_ = std::max(longest_gap_, std::chrono::duration_cast<std::chrono::milliseconds>(now - last_tick_));
     last_tick_ = now;

@@ -24,6 +24,7 @@ class Ticker {
 
   const std::function<std::string()> progress_;
   boost::asio::steady_timer timer_;
+  bool is_stopped_ = false;
   Clock::time_point last_tick_ = Clock::now();
   Clock::time_point last_progress_ = Clock::now();
   std::chrono::milliseconds longest_gap_{0};

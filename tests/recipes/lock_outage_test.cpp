@@ -229,12 +229,18 @@ TYPED_TEST(LockOutageTest, ASecondRelease_IsHarmless) {
   EXPECT_TRUE(this->node_exists(next.node()));
 }
 
-TYPED_TEST(LockOutageTest, AReleaseOfANodeThatIsAlreadyGone_Succeeds) {
-  TypeParam lock(this->connect(), this->kPath);
+TYPED_TEST(LockOutageTest, AReleaseOfANodeThatIsAlreadyGone_SucceedsUnlessTheLossWasNoticed) {
+  TypeParam lock(this->connect(this->options(60s)), this->kPath);
   Hold hold = lock.acquire();
+  const CallCount lost;
+  const Subscription subscription = hold.on_lost(lost.handler());
   this->remove_node(hold.node());
-  hold.release();
+  const auto error = error_of([&] { hold.release(); });
   EXPECT_FALSE(hold);
+  if (!error) return;
+  // A heartbeat has asked after the node in that moment.
+  EXPECT_EQ(*error, ErrorCode::session_lost);
+  EXPECT_TRUE(lost.wait());
 }
 
 TYPED_TEST(LockOutageTest, Close_EndsEverybodyWithConnectionClosed) {

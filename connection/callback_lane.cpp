@@ -6,6 +6,7 @@
 
 #include "connection/fork_guard.h"
 #include "connection/guarded_call.h"
+#include "connection/thread_role.h"
 
 namespace zkrecipes::detail {
 
@@ -35,17 +36,27 @@ CallbackLane::CallbackLane(std::unique_ptr<Lane> lane, std::shared_ptr<const Exe
     : lane_(std::move(lane)), executor_(std::move(executor)), log_(std::move(log)) {}
 
 void CallbackLane::post(std::function<void()> callback, std::shared_ptr<const void> keep_alive) {
+  // What a task owns is moved out of it, so that it is destroyed while the thread still counts as the program's.
   if (!executor_)
-    return lane_->post([callback = std::move(callback), keep_alive = std::move(keep_alive)] { callback(); });
-  const auto job = std::make_shared<HandedOver>(std::move(callback), log_);
-  lane_->post([executor = executor_, log = log_, job, keep_alive = std::move(keep_alive)] {
-    bool taken = false;
-    call_guarded(*log, "ConnectionOptions::executor", [&] {
-      (*executor)([job] { job->run(); });
-      taken = true;
+    return lane_->post([callback = std::move(callback), keep_alive = std::move(keep_alive)]() mutable {
+      const ThreadRole role(ThreadRole::Role::program);
+      const auto kept = std::move(keep_alive);
+      const auto due = std::move(callback);
+      due();
     });
-    if (!taken) job->run();
-  });
+  auto handed_over = std::make_shared<HandedOver>(std::move(callback), log_);
+  lane_->post(
+      [executor = executor_, log = log_, owned = std::move(handed_over), keep_alive = std::move(keep_alive)]() mutable {
+        const ThreadRole role(ThreadRole::Role::program);
+        const auto kept = std::move(keep_alive);
+        const auto job = std::move(owned);
+        bool taken = false;
+        call_guarded(*log, "ConnectionOptions::executor", [&] {
+          (*executor)([job] { job->run(); });
+          taken = true;
+        });
+        if (!taken) job->run();
+      });
 }
 
 }  // namespace zkrecipes::detail

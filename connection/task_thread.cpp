@@ -10,6 +10,7 @@
 #include "connection/fork_guard.h"
 #include "connection/guarded_call.h"
 #include "connection/mutex.h"
+#include "connection/thread_role.h"
 
 namespace zkrecipes::detail {
 
@@ -127,6 +128,7 @@ void TaskThread::stop_thread(Rest rest) {
 
 void TaskThread::run(const std::shared_ptr<Shared>& shared) {
   current = shared.get();
+  const ThreadRole role(ThreadRole::Role::library);  // a CallbackLane lends it to the program
   pthread_setname_np(pthread_self(), shared->name.c_str());
   MutexLock lock(shared->mutex);
   for (;;) {

@@ -9,6 +9,7 @@
 #include "connection/node_remover.h"
 #include "connection/own_session_keeper.h"
 #include "connection/protected_create.h"
+#include "connection/thread_role.h"
 #include "zkrecipes/deadline.h"
 
 namespace zkrecipes::detail {
@@ -28,7 +29,8 @@ ZookeeperClient::ZookeeperClient(ConnectionOptions options, ServerList servers, 
 
 ZookeeperClient::~ZookeeperClient() {
   if (in_forked_child()) return;  // the lanes know what to do there
-  for (Lane* lane : {loop_.get(), resolver_.get(), ender_.get(), dropper_.get()}) lane->stop(Lane::Rest::drop);
+  for (Lane* lane : {loop_.get(), resolver_.get(), ender_.get(), dropper_.get(), closer_.get()})
+    lane->stop(Lane::Rest::drop);
   for (CallbackLane* lane : {&callbacks_, &notices_, &state_lane_}) lane->stop(Lane::Rest::drop);
 }
 
@@ -103,18 +105,20 @@ void ZookeeperClient::set_servers(std::string servers) {
 
 void ZookeeperClient::close() noexcept {
   const bool in_callback = on_callback_thread();
+  const bool in_library = !in_callback && ThreadRole::is_library();
+  // The program may close a handle of its own as soon as this returns, so nothing may be left for another thread then.
+  if (in_library && !borrowed_) return close_elsewhere();
   std::unique_lock<std::mutex> closing(close_mutex_, std::defer_lock);
-  if (!in_callback)
+  if (!in_callback && !in_library)
     closing.lock();
   else if (!closing.try_lock())
-    return;  // the thread that is closing may be waiting for this very callback
+    return;  // the thread that is closing may be waiting for this very thread
   Outbox outbox;
   std::function<void()> wait_for_goodbye;
   {
     MutexLock lock(mutex_);
-    const bool unanswered = pipeline_.awaits_answers();
-    keeper_->close(ErrorCode::connection_closed, "the connection was closed", outbox);
-    wait_for_goodbye = keeper_->say_goodbye(unanswered);
+    begin_close(outbox);
+    wait_for_goodbye = keeper_->say_goodbye(unanswered_at_close_);
   }
   outbox.run();
   wait_for_goodbye();
@@ -123,20 +127,45 @@ void ZookeeperClient::close() noexcept {
     MutexLock lock(mutex_);
     handles = keeper_->take_handles();
   }
-  for (HandlePtr& handle : handles) ender_->post([handle = std::move(handle)] { handle->close(); });
+  for (HandlePtr& handle : handles) {
+    if (in_library)
+      handle->close();  // another thread would wait for the call of the C client that this thread is inside of
+    else
+      ender_->post([handle = std::move(handle)] { handle->close(); });
+  }
   handles.clear();
   resolver_->stop(Lane::Rest::abandon);  // a look-up may take as long as it likes
   ender_->stop(Lane::Rest::run);
   dropper_->stop(Lane::Rest::run);
   // Operations that waited for a pause to end see the close now, and every callback that follows from it has run before
   // this returns. The loop stays: locks that live on still get their answers from it.
-  loop_->drain();
-  if (in_callback) {
-    // A callback that waits for callbacks could wait for itself.
+  if (!loop_->on_this_thread()) loop_->drain();
+  if (in_callback || in_library) {
+    // A callback that waits for callbacks could wait for itself, and so could what a callback may be waiting for.
     for (CallbackLane* lane : {&callbacks_, &notices_, &state_lane_}) lane->finish_soon();
   } else {
     finish_callbacks();
   }
+}
+
+void ZookeeperClient::begin_close(Outbox& outbox) {
+  unanswered_at_close_ = unanswered_at_close_ || pipeline_.awaits_answers();
+  keeper_->close(ErrorCode::connection_closed, "the connection was closed", outbox);
+}
+
+/// For a thread that the close has to wait for: the last owner of the connection was destroyed there. The connection is
+/// closed at once; another thread waits for the rest, and owns what is left until then.
+void ZookeeperClient::close_elsewhere() noexcept {
+  Outbox outbox;
+  {
+    MutexLock lock(mutex_);
+    begin_close(outbox);
+  }
+  closer_->post([self = shared_from_this()] {
+    const ThreadRole role(ThreadRole::Role::program);
+    self->close();
+  });
+  outbox.post_to(*loop_);
 }
 
 void ZookeeperClient::finish_callbacks() {
@@ -331,10 +360,10 @@ void ZookeeperClient::check_may_block() const {
     throw std::logic_error(
         "zkrecipes: a blocking call inside a callback of the program's own ZooKeeper handle would wait for itself: the "
         "answers come on this very thread; use the asynchronous call or another thread");
-  if (on_callback_thread())
+  if (on_callback_thread() || ThreadRole::is_library())
     throw std::logic_error(
-        "zkrecipes: a blocking call inside a callback would hold up the callbacks it may wait for; use the "
-        "asynchronous call or another thread");
+        "zkrecipes: a blocking call inside a callback, or on another thread of the library, would hold up what it may "
+        "wait for; use the asynchronous call or another thread");
 }
 
 std::exception_ptr ZookeeperClient::closed_error() const {

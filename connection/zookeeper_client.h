@@ -130,6 +130,8 @@ class ZookeeperClient final : public Client,
   WatchId watch(WatchTable::Kind kind, const SessionPtr& session, const std::string& path, WatchHandler event,
                 ReplyHandler done);
   CreateHandler remembering(const SessionPtr& session, const CreateSpec& spec, CreateHandler done);
+  void begin_close(Outbox& outbox) ZKR_REQUIRES(mutex_);
+  void close_elsewhere() noexcept;
   void finish_callbacks();
   std::uint64_t callbacks_posted() const;
   bool on_callback_thread() const noexcept;
@@ -161,10 +163,12 @@ class ZookeeperClient final : public Client,
   const std::unique_ptr<Lane> resolver_ = world_->make_lane("zkr-resolver");
   const std::unique_ptr<Lane> ender_ = world_->make_lane("zkr-ender");
   const std::unique_ptr<Lane> dropper_ = world_->make_lane("zkr-dropper");
+  const std::unique_ptr<Lane> closer_ = world_->make_lane("zkr-closer");
   const std::unique_ptr<Lane> loop_ = world_->make_lane("zkr-loop");
 
   Timers timers_{*world_, *loop_};
   StateFeed states_{state_lane_, log_};
+  bool unanswered_at_close_ ZKR_GUARDED_BY(mutex_) = false;
   RequestPipeline pipeline_ ZKR_GUARDED_BY(mutex_);
   const std::unique_ptr<SessionKeeper> keeper_ ZKR_PT_GUARDED_BY(mutex_);
 };

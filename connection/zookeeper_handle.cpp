@@ -16,6 +16,7 @@
 #include "connection/c_client_log.h"
 #include "connection/fork_guard.h"
 #include "connection/mutex.h"
+#include "connection/thread_role.h"
 #include "connection/zookeeper_errors.h"
 
 #ifndef ZKRECIPES_HAS_TLS
@@ -37,21 +38,26 @@ class RunningCalls {
  public:
   void begin() {
     MutexLock lock(mutex_);
-    ++running_;
+    running_.push_back(std::this_thread::get_id());
   }
   void end() {
-    MutexLock lock(mutex_);
-    if (--running_ == 0) none_.notify_all();
+    {
+      MutexLock lock(mutex_);
+      running_.erase(std::find(running_.begin(), running_.end(), std::this_thread::get_id()));
+    }
+    ended_.notify_all();
   }
-  void wait_for_all() {
+  /// Does not wait for a call that this thread is inside of.
+  void wait_for_others() {
+    const auto is_another = [self = std::this_thread::get_id()](std::thread::id id) { return id != self; };
     MutexLock lock(mutex_);
-    while (running_ != 0) none_.wait(lock);
+    while (std::any_of(running_.begin(), running_.end(), is_another)) ended_.wait(lock);
   }
 
  private:
   Mutex mutex_;
-  Condition none_;
-  int running_ ZKR_GUARDED_BY(mutex_) = 0;
+  Condition ended_;
+  boost::container::small_vector<std::thread::id, 2> running_ ZKR_GUARDED_BY(mutex_);
 };
 
 class ListenerRegistry {
@@ -74,11 +80,12 @@ class ListenerRegistry {
       calls = std::move(found->second.calls);
       listeners_.erase(found);
     }
-    if (calls) calls->wait_for_all();
+    if (calls) calls->wait_for_others();
   }
   /// Does nothing if the listener was dropped.
   template <class Function>
   void call(std::uint32_t number, const Function& function) {
+    const ThreadRole role(ThreadRole::Role::library);
     std::shared_ptr<RunningCalls> calls;
     std::shared_ptr<HandleListener> listener;
     {

@@ -46,8 +46,12 @@ class Client;
 /// holds are lost. After fork() the child may only destroy the connection; calls that need the server throw
 /// Error(forked).
 ///
-/// Blocking: constructors return at once. wait_until_connected(), close() and the destructor block. Blocking calls of
-/// the library made inside callbacks on the connection's threads throw std::logic_error.
+/// Blocking: constructors return at once, and throw std::system_error when the system has no thread to give.
+/// wait_until_connected(), close() and the destructor block. Blocking calls of the library made inside callbacks on the
+/// connection's threads, or elsewhere on threads of the library (in a log sink, for example), throw std::logic_error.
+///
+/// What a callback owns may be destroyed on a thread of the library, and may own the connection. close() and the
+/// destructor then return at once, the connection is closed, and another thread waits for the rest.
 ///
 /// Callbacks run on three threads that belong to this object: on_ready() and LockOptions::on_revoke on one, on_lost()
 /// on another, on_state_change() on the third, so that a slow callback delays only those of its own thread. On each

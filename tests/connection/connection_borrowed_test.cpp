@@ -304,5 +304,30 @@ TEST_F(BorrowedHandle, OurWatchesLeaveItWhenTheConnectionIsClosed) {
   hold.release();
 }
 
+TEST_F(BorrowedHandle, TheLastOwnerOfTheConnectionMayEndOnTheThreadOfTheHandle) {
+  const auto program = make_program();
+  std::shared_ptr<Connection> connection = borrow(*program);
+  std::promise<void> gone;
+  struct Service {
+    ~Service() {
+      connection.reset();
+      gone.set_value();
+    }
+    std::shared_ptr<Connection> connection;
+    std::promise<void>& gone;
+  };
+  LockOptions options;
+  options.on_revoke = [service = std::shared_ptr<Service>(new Service{connection, gone})](const std::string&) {};
+  auto lock = std::make_unique<FairMutex>(*connection, full("/lock"), options);
+  options.on_revoke = nullptr;
+  PendingHold pending = lock->acquire_async();
+  lock.reset();
+  connection.reset();
+  pending = PendingHold();  // the requests that are under way are the last owners now
+  EXPECT_EQ(gone.get_future().wait_for(kLimit), std::future_status::ready);
+  EXPECT_TRUE(program->is_connected());
+  EXPECT_TRUE(wait_for_children("/lock", 0));
+}
+
 }  // namespace
 }  // namespace zkrecipes::testing

@@ -43,30 +43,45 @@ void StopTrigger::operator()() const noexcept {
   if (const auto state = state_.lock()) state->request();
 }
 
-bool StopState::request() noexcept {
-  std::map<std::uint64_t, std::function<void()>> listeners;
-  {
-    MutexLock lock(mutex_);
-    if (requested_.exchange(true)) return false;
-    listeners.swap(listeners_);
+StopState::~StopState() {
+  Listeners* const known = listeners_.load();
+  if (!known->process.in_child()) delete known;
+}
+
+StopState::Listeners& StopState::listeners() {
+  Listeners* known = listeners_.load();
+  if (known->process.in_child()) {
+    auto own = std::make_unique<Listeners>();
+    if (listeners_.compare_exchange_strong(known, own.get())) known = own.release();
   }
-  for (const auto& [id, listener] : listeners) listener();
+  return *known;
+}
+
+bool StopState::request() noexcept {
+  Listeners& here = listeners();
+  std::map<std::uint64_t, std::function<void()>> called;
+  {
+    MutexLock lock(here.mutex);
+    if (requested_.exchange(true)) return false;
+    called.swap(here.by_id);
+  }
+  for (const auto& [id, listener] : called) listener();
   return true;
 }
 
 void StopState::keep(std::shared_ptr<void> what) {
-  MutexLock lock(mutex_);
   kept_ = std::move(what);
 }
 
 StopListener::StopListener(const StopToken& token, std::function<void()> listener) {
   const auto& state = StopState::of(token);
   if (!state) return;
-  MutexLock lock(state->mutex_);
+  StopState::Listeners& here = state->listeners();
+  MutexLock lock(here.mutex);
   if (state->requested()) return;
   state_ = state;
   id_ = state->next_id_++;
-  state->listeners_.emplace(id_, std::move(listener));
+  here.by_id.emplace(id_, std::move(listener));
 }
 
 StopListener::~StopListener() {
@@ -88,11 +103,12 @@ void StopListener::forget() noexcept {
   if (!state_) return;
   std::function<void()> dropped;  // destroyed without the mutex
   {
-    MutexLock lock(state_->mutex_);
-    const auto found = state_->listeners_.find(id_);
-    if (found != state_->listeners_.end()) {
+    StopState::Listeners& here = state_->listeners();
+    MutexLock lock(here.mutex);
+    const auto found = here.by_id.find(id_);
+    if (found != here.by_id.end()) {
       dropped = std::move(found->second);
-      state_->listeners_.erase(found);
+      here.by_id.erase(found);
     }
   }
   state_.reset();

@@ -112,18 +112,21 @@ void LockCore::refuse_if_mine(const char* mistake) const {
 }
 
 bool LockCore::is_held() const noexcept {
+  if (client_->in_forked_child()) return false;  // the mutex may have been held at the moment of the fork
   MutexLock lock(mutex_);
   const Hold* const hold = current();
   return hold != nullptr && hold->is_valid();
 }
 
 FencingToken LockCore::fencing_token() const {
+  if (client_->in_forked_child()) client_->check_usable();  // throws
   MutexLock lock(mutex_);
   if (const Hold* const hold = current()) return hold->token();
   throw Error(ErrorCode::not_held, "lock " + path_ + ": fencing_token() without a lock()");
 }
 
 std::string LockCore::node() const {
+  if (client_->in_forked_child()) client_->check_usable();  // throws
   MutexLock lock(mutex_);
   if (const Hold* const hold = current()) return hold->node();
   throw Error(ErrorCode::not_held, "lock " + path_ + ": node() without a lock()");

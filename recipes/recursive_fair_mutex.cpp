@@ -57,6 +57,7 @@ bool RecursiveFairMutex::lock_until(Clock::time_point deadline) {
 }
 
 void RecursiveFairMutex::unlock() noexcept {
+  if (state_->core->client()->in_forked_child()) return;  // the mutex may have been held at the moment of the fork
   {
     detail::MutexLock lock(state_->mutex);
     const auto found = state_->depths.find(std::this_thread::get_id());
@@ -73,6 +74,7 @@ bool RecursiveFairMutex::is_held() const noexcept {
 }
 
 int RecursiveFairMutex::depth() const noexcept {
+  if (state_->core->client()->in_forked_child()) return 0;
   detail::MutexLock lock(state_->mutex);
   const auto found = state_->depths.find(std::this_thread::get_id());
   return found == state_->depths.end() ? 0 : found->second;

@@ -92,6 +92,7 @@ struct RecursiveReadWriteLock::State {
   }
 
   int count(int (ReentrantHold::*times)() const) {
+    if (writers->client()->in_forked_child()) return 0;  // the mutex may have been held at the moment of the fork
     MutexLock lock(mutex);
     const auto found = mine();
     return found == owned.end() ? 0 : (found->held.*times)();
@@ -99,6 +100,7 @@ struct RecursiveReadWriteLock::State {
 
   /// The hold of this thread, else the newest, among those that are locked in this way; null if there is none.
   std::shared_ptr<DowngradableHold> current(int (ReentrantHold::*times)() const) {
+    if (writers->client()->in_forked_child()) return nullptr;
     MutexLock lock(mutex);
     const auto own = mine();
     if (own != owned.end() && (own->held.*times)() > 0) return own->held.hold();
@@ -107,6 +109,7 @@ struct RecursiveReadWriteLock::State {
     return newest == owned.rend() ? nullptr : newest->held.hold();
   }
   std::shared_ptr<DowngradableHold> current_or_throw(int (ReentrantHold::*times)() const, const char* call) {
+    if (writers->client()->in_forked_child()) writers->client()->check_usable();  // throws
     if (auto hold = current(times)) return hold;
     throw Error(ErrorCode::not_held, "lock " + writers->path() + ": " + call + " without a lock");
   }

@@ -143,6 +143,66 @@ class BusyParent : public ControlledRecipeTest {
   }
 };
 
+TEST_F(BusyParent, WhatAChildAsksTheParentsLocks_IsAnsweredOrRefusedAtOnce) {
+  ConnectionOptions unconnected;  // so that the acquires below cost no server anything
+  unconnected.servers = "127.0.0.1:1";
+  unconnected.log = [](LogSeverity, const std::string&) {};
+  Connection connection(unconnected);
+  FairMutex mutex(connection, "/mutex");
+  RecursiveFairMutex recursive(connection, "/recursive");
+  RecursiveReadWriteLock read_write(connection, "/read_write");
+  StopSource source;
+  std::atomic<bool> stop{false};
+  Crowd crowd;
+  crowd.add([&] {
+    while (!stop) static_cast<void>(mutex.is_held());
+  });
+  crowd.add([&] {
+    while (!stop) static_cast<void>(recursive.depth());
+  });
+  crowd.add([&] {
+    while (!stop) static_cast<void>(read_write.is_held());
+  });
+  crowd.add([&] {
+    AcquireOptions options;
+    options.stop = source.token();
+    while (!stop) static_cast<void>(mutex.acquire_async(options));
+  });
+  const auto refused = [](const std::function<void()>& call) {
+    return error_of(call) == make_error_code(ErrorCode::forked);
+  };
+  const auto ask = [&] {
+    if (mutex.is_held() || recursive.is_held() || read_write.is_held() || read_write.is_held_shared()) return 1;
+    if (recursive.depth() + read_write.depth() + read_write.depth_shared() != 0) return 2;
+    for (const auto& call : std::vector<std::function<void()>>{
+             [&] { static_cast<void>(mutex.fencing_token()); },
+             [&] { static_cast<void>(mutex.node()); },
+             [&] { static_cast<void>(recursive.fencing_token()); },
+             [&] { static_cast<void>(read_write.node()); },
+             [&] { static_cast<void>(read_write.on_lost_shared([] {})); },
+         })
+      if (!refused(call)) return 3;
+    recursive.unlock();
+    read_write.unlock();
+    return source.request_stop() ? 0 : 4;
+  };
+  int failed = 0;
+  for (int n = 0; n < kForks && failed < 3; ++n) {
+    const pid_t child = fork();
+    if (child == 0) _exit(ask());
+    int status = 0;
+    if (!wait_for([&] { return waitpid(child, &status, WNOHANG) == child; }, 5s)) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+    }
+    if (status != 0) ++failed;
+  }
+  stop = true;
+  crowd.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_FALSE(source.stop_requested()) << "the child has stopped its own copy";
+}
+
 TEST_F(BusyParent, AChildOpensAConnectionOfItsOwnAndTakesALock) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer ends a forked process that starts threads";

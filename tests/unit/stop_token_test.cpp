@@ -4,7 +4,9 @@
 #include <atomic>
 #include <gtest/gtest.h>
 #include <memory>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,23 @@ TEST(StopListener, RequestsAndListenersOfSeveralThreads_DoNotDisturbEachOther) {
     EXPECT_EQ(first, 1);
     EXPECT_LE(calls, 2);
   }
+}
+
+TEST(StopSource, InTheChildOfAFork_StopsWhatTheChildHasBegun) {
+  StopSource source;
+  bool parents_called = false;
+  const StopListener parents(source.token(), [&] { parents_called = true; });
+  const pid_t child = fork();
+  if (child == 0) {
+    bool called = false;
+    const StopListener own(source.token(), [&] { called = true; });
+    source.request_stop();
+    _exit(called && !parents_called ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(source.stop_requested());
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ class CallbackLane {
   /// program's executor for any time.
   void post(std::function<void()> callback, std::shared_ptr<const void> keep_alive = nullptr);
 
+  /// For whoever registers a callback and can be told that there is no thread for it; see Lane.
+  void start() { lane_->start(); }
+
   // See Lane. They are about the lane, not about what the executor has not run yet.
   bool on_this_thread() const noexcept { return lane_->on_this_thread(); }
   void finish() { lane_->finish(); }

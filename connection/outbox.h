@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "connection/guarded_call.h"
 #include "connection/requests.h"
 #include "connection/world.h"
 
@@ -25,11 +26,12 @@ class Outbox {
     complete(std::move(done), std::move(reply));
   }
 
-  /// On a thread of the library.
+  /// On a thread of the library. One that throws, for instance because memory is short, is logged; the others still
+  /// run.
   void run() {
     for (Item& item : items_) {
       Item due = std::move(item);  // destroyed, with all that it owns, before the next begins
-      due();
+      call_guarded(process_log(), "a completion", due);
     }
   }
   /// On a caller's thread, which must not be surprised by completions.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "connection/guarded_call.h"
+
 namespace zkrecipes::detail {
 
 namespace {
@@ -136,7 +138,7 @@ void Session::announce_over(Lease::Time now) {
     announced_ = true;
     listeners.swap(listeners_);
   }
-  for (auto& [id, listener] : listeners) listener();
+  for (auto& [id, listener] : listeners) call_guarded(process_log(), "the end of a session", listener);
 }
 
 }  // namespace zkrecipes::detail

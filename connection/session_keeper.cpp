@@ -74,19 +74,25 @@ bool SessionKeeper::enter_session(const HandlePtr& handle, Time sent, Time now) 
 }
 
 void SessionKeeper::publish(Time now, Outbox& outbox) {
-  const std::vector<SessionPtr> ended = monitor_.take_ended();
-  for (const SessionPtr& session : ended) {
+  // What was not carried out, because something was thrown, is left for the next tick.
+  while (!monitor_.ended().empty()) {
+    const SessionPtr session = monitor_.ended().front();
     session->end(now);  // before anybody is notified that something of it failed
     parts_.pipeline.end_session(session, outbox);
     heartbeat_.clear();
     outbox.add([session, now] { session->announce_over(now); });
     no_session_since_ = now;
+    end_noticed_ = true;
+    monitor_.drop_ended();
   }
-  for (const ConnectionState state : monitor_.take_changes()) {
+  while (!monitor_.changes().empty()) {
+    const ConnectionState state = monitor_.changes().front();
     log_state(parts_.states.state(), state, now, outbox);
     parts_.states.enter(state, listener_.lock());
+    monitor_.drop_change();
   }
-  if (!ended.empty() && !closed_) session_ended(now, outbox);
+  if (end_noticed_ && !closed_) session_ended(now, outbox);
+  end_noticed_ = false;
   if (!is_connected()) {
     for (auto& [id, done] : std::exchange(awaiting_disconnect_, {}))
       outbox.add([done = std::move(done)] { done(Status::connection_loss, nullptr); });

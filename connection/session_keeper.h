@@ -136,6 +136,7 @@ class SessionKeeper {
   Time disconnected_at_{};
   Time no_session_since_{};
   Time tick_scheduled_ = Time::max();
+  bool end_noticed_ = false;  // of a session, and session_ended() has not been carried out yet
   bool closed_ = false;
   ErrorCode close_code_ = ErrorCode::connection_closed;
   std::string close_reason_;

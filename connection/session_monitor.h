@@ -45,6 +45,12 @@ class SessionMonitor {
   /// The sessions that ended since the last call; the caller announces their end with no mutex held.
   std::vector<SessionPtr> take_ended();
 
+  // The same one by one, for an owner that must not lose what it could not carry out because something was thrown.
+  const std::vector<ConnectionState>& changes() const { return changes_; }
+  void drop_change() noexcept { changes_.erase(changes_.begin()); }
+  const std::vector<SessionPtr>& ended() const { return ended_; }
+  void drop_ended() noexcept { ended_.erase(ended_.begin()); }
+
  private:
   void enter(ConnectionState state);
   void lose_session();

@@ -17,6 +17,7 @@ void StateFeed::enter(ConnectionState state, const std::shared_ptr<const void>& 
 }
 
 Subscription StateFeed::subscribe(std::function<void(ConnectionState)> callback) {
+  lane_.start();
   const auto slot =
       std::make_shared<CallbackSlot<ConnectionState>>("a callback of on_state_change", std::move(callback), log_);
   const InterruptibleLock lock(mutex_);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection/task_thread.h"
 
+#include <algorithm>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <pthread.h>
+#include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "connection/fork_guard.h"
 #include "connection/guarded_call.h"
@@ -16,7 +20,9 @@ namespace zkrecipes::detail {
 
 namespace {
 thread_local const void* current = nullptr;  // whose thread this is
-}
+// How often it is tried again to start a thread.
+constexpr std::chrono::milliseconds kStartAgain{100};
+}  // namespace
 
 struct TaskThread::Shared {
   explicit Shared(std::string thread_name) : name(std::move(thread_name)), name_of_tasks("a task on thread " + name) {}
@@ -38,6 +44,57 @@ struct TaskThread::Shared {
   bool stopping ZKR_GUARDED_BY(mutex) = false;
 };
 
+/// The lanes that have tasks and no thread. Thread-safe. The child of a fork begins with none: the mutex may have been
+/// held at that moment, and the parent's tasks are not the child's.
+class TaskThread::Stuck {
+ public:
+  static Stuck& here() {
+    static std::atomic<Stuck*> known{new Stuck};  // never destroyed: threads may outlive main()
+    Stuck* stuck = known.load();
+    if (stuck->process_.in_child()) {
+      auto own = std::make_unique<Stuck>();
+      if (known.compare_exchange_strong(stuck, own.get())) stuck = own.release();
+    }
+    return *stuck;
+  }
+
+  bool any() const noexcept { return any_.load(); }
+  void add(const std::shared_ptr<Shared>& shared) {
+    MutexLock lock(mutex_);
+    lanes_.push_back(shared);
+    any_.store(true);
+  }
+  void start() {
+    std::vector<std::weak_ptr<Shared>> lanes;
+    {
+      MutexLock lock(mutex_);
+      lanes.swap(lanes_);
+      any_.store(false);
+    }
+    for (const auto& weak : lanes) {
+      const auto shared = weak.lock();
+      if (shared && !started(shared)) add(shared);
+    }
+  }
+
+ private:
+  static bool started(const std::shared_ptr<Shared>& shared) {
+    MutexLock lock(shared->mutex);
+    if (shared->stopping || shared->tasks.empty()) return true;
+    try {
+      start_thread(shared);
+    } catch (const std::system_error&) {
+      return false;
+    }
+    return true;
+  }
+
+  const ForkGuard process_;
+  std::atomic<bool> any_{false};
+  Mutex mutex_;
+  std::vector<std::weak_ptr<Shared>> lanes_ ZKR_GUARDED_BY(mutex_);
+};
+
 TaskThread::TaskThread(std::string name) : shared_(std::make_shared<Shared>(std::move(name))) {}
 
 TaskThread::~TaskThread() {
@@ -55,10 +112,31 @@ void TaskThread::post(std::function<void()> task) {
   shared_->tasks.push_back(std::move(task));
   ++shared_->posted;
   if (shared_->alive) return shared_->wake.notify_one();
+  std::string problem;
+  try {
+    return start_thread(shared_);
+  } catch (const std::system_error& error) {
+    problem = error.what();
+  }
+  const bool first = shared_->tasks.size() == 1;
+  lock.unlock();
+  if (!first) return;
+  Stuck::here().add(shared_);
+  process_log().error("thread " + shared_->name + " cannot be started, which is tried again: " + problem);
+}
+
+void TaskThread::start() {
+  MutexLock lock(shared_->mutex);
+  // One that is finishing would end at once.
+  if (!shared_->stopping && !shared_->finishing) start_thread(shared_);
+}
+
+void TaskThread::start_thread(const std::shared_ptr<Shared>& shared) {
+  if (shared->alive) return;
   // One that has ended by itself is past its last task and is not waited for.
-  if (shared_->thread.joinable()) shared_->thread.detach();
-  shared_->thread = std::thread([shared = shared_] { run(shared); });
-  shared_->alive = true;
+  if (shared->thread.joinable()) shared->thread.detach();
+  shared->thread = std::thread([shared] { run(shared); });
+  shared->alive = true;
 }
 
 void TaskThread::post_at(Clock::time_point time, std::function<void()> task) {
@@ -74,6 +152,7 @@ bool TaskThread::on_this_thread() const noexcept {
 }
 
 void TaskThread::drain() {
+  run_without_thread(*shared_);
   MutexLock lock(shared_->mutex);
   shared_->draining = true;
   shared_->wake.notify_one();
@@ -91,6 +170,7 @@ void TaskThread::finish_soon() {
 void TaskThread::finish() {
   finish_soon();
   if (on_this_thread()) return;
+  run_without_thread(*shared_);
   std::thread thread;
   {
     MutexLock lock(shared_->mutex);
@@ -110,6 +190,7 @@ void TaskThread::stop(Rest rest) {
 }
 
 void TaskThread::stop_thread(Rest rest) {
+  if (rest == Rest::run) run_without_thread(*shared_);
   std::deque<std::function<void()>> dropped;
   std::thread thread;
   {
@@ -124,6 +205,25 @@ void TaskThread::stop_thread(Rest rest) {
     thread.detach();
   else
     thread.join();
+}
+
+/// Runs the tasks on this thread if there is none for them, which is the last chance that they have.
+void TaskThread::run_without_thread(Shared& shared) {
+  MutexLock lock(shared.mutex);
+  if (shared.alive || shared.stopping || shared.tasks.empty()) return;
+  const void* const before = std::exchange(current, &shared);
+  shared.alive = true;  // so that nobody else looks after them
+  while (!shared.tasks.empty()) {
+    auto task = std::move(shared.tasks.front());
+    shared.tasks.pop_front();
+    lock.unlock();
+    call_guarded(process_log(), shared.name_of_tasks.c_str(), task);
+    task = nullptr;
+    lock.lock();
+  }
+  shared.alive = false;
+  current = before;
+  shared.idle.notify_all();
 }
 
 void TaskThread::run(const std::shared_ptr<Shared>& shared) {
@@ -150,10 +250,17 @@ void TaskThread::run(const std::shared_ptr<Shared>& shared) {
     }
     shared->idle.notify_all();
     if (shared->stopping || (shared->finishing && shared->timed.empty())) break;
-    if (shared->timed.empty())
+    const bool others_stuck = Stuck::here().any();
+    auto until = shared->timed.empty() ? Clock::time_point::max() : shared->timed.begin()->first;
+    if (others_stuck) until = std::min<Clock::time_point>(until, now + kStartAgain);
+    if (until == Clock::time_point::max())
       shared->wake.wait(lock);
     else
-      shared->wake.wait_until(lock, shared->timed.begin()->first);
+      shared->wake.wait_until(lock, until);
+    if (!others_stuck) continue;
+    lock.unlock();
+    Stuck::here().start();
+    lock.lock();
   }
   auto timers = std::move(shared->timed);
   shared->alive = false;

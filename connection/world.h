@@ -20,10 +20,15 @@ struct HandleSettings;
 
 /// Runs what it is given, one task at a time: posted tasks in order, timed ones when they are due. Tasks must not
 /// throw; one that does is logged and dropped, since there is nobody to catch it. Thread-safe.
+///
+/// A lane whose thread cannot be started, because the system has none to give, keeps its tasks until there is one.
+/// What waits for them (drain(), finish(), stop()) then runs them itself.
 class Lane {
  public:
   virtual ~Lane() = default;
 
+  /// Starts the thread now, so that a later post() needs none. Throws std::system_error where post() would not.
+  virtual void start() {}
   virtual void post(std::function<void()> task) = 0;
   virtual void post_at(Clock::time_point time, std::function<void()> task) = 0;
   /// Whether the caller is a task of this lane.

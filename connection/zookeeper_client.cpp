@@ -56,6 +56,7 @@ std::shared_ptr<ZookeeperClient> ZookeeperClient::borrow(const BorrowHandle& bor
 }
 
 void ZookeeperClient::start() {
+  loop_->start();  // nothing works without it, so its failure is for the constructor to report
   MutexLock lock(mutex_);
   pipeline_.start(weak_from_this());
   keeper_->start(weak_from_this(), weak_from_this());
@@ -413,17 +414,31 @@ void ZookeeperClient::run_after(std::chrono::milliseconds delay, std::function<v
 
 // ---- HandleListener ----
 
-void ZookeeperClient::on_reply(std::uint64_t request, Reply reply, bool answered) {
-  note_program_thread();
+/// What `work` has put into the outbox is due also when it throws after that.
+template <class Locked>
+void ZookeeperClient::run_locked(const Locked& work) {
   Outbox outbox;
+  std::exception_ptr thrown;
   {
     MutexLock lock(mutex_);
+    try {
+      work(outbox);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }
+  outbox.run();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void ZookeeperClient::on_reply(std::uint64_t request, Reply reply, bool answered) {
+  note_program_thread();
+  run_locked([&](Outbox& outbox) ZKR_REQUIRES(mutex_) {
     std::optional<Pending> pending = pipeline_.take(request, reply, answered);
     if (!pending) return;  // given up in the meantime
     keeper_->on_reply(*pending, reply.status, answered, world_->lease_now(), outbox);
     pipeline_.complete(std::move(*pending), std::move(reply), outbox);
-  }
-  outbox.run();
+  });
 }
 
 void ZookeeperClient::on_watch_event(std::uint32_t handle, const std::string& path, WatchEvent event) {
@@ -434,17 +449,13 @@ void ZookeeperClient::on_watch_event(std::uint32_t handle, const std::string& pa
     if (!keeper_->listens_to(handle)) return;
     handlers = pipeline_.on_watch_event(path, event);
   }
-  for (WatchHandler& handler : handlers) handler(event);
+  for (WatchHandler& handler : handlers) call_guarded(*log_, "a watch", [&] { handler(event); });
 }
 
 void ZookeeperClient::on_session_event(std::uint32_t handle, SessionEvent event) {
   note_program_thread();
-  Outbox outbox;
-  {
-    MutexLock lock(mutex_);
-    keeper_->on_session_event(handle, event, world_->lease_now(), outbox);
-  }
-  outbox.run();
+  run_locked([&](Outbox& outbox)
+                 ZKR_REQUIRES(mutex_) { keeper_->on_session_event(handle, event, world_->lease_now(), outbox); });
 }
 
 void ZookeeperClient::note_program_thread() {
@@ -454,12 +465,7 @@ void ZookeeperClient::note_program_thread() {
 // ---- Guard ----
 
 void ZookeeperClient::run_guarded(const Work& work) {
-  Outbox outbox;
-  {
-    MutexLock lock(mutex_);
-    work(outbox);
-  }
-  outbox.run();
+  run_locked(work);
 }
 
 }  // namespace zkrecipes::detail

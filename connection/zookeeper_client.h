@@ -126,6 +126,8 @@ class ZookeeperClient final : public Client,
   void start();
   std::unique_ptr<SessionKeeper> make_keeper(std::vector<HostPort> hosts, const BorrowHandle& borrow)
       ZKR_NO_THREAD_SAFETY_ANALYSIS;  // part of the construction
+  template <class Locked>
+  void run_locked(const Locked& work);
   void submit(Pending&& pending);
   WatchId watch(WatchTable::Kind kind, const SessionPtr& session, const std::string& path, WatchHandler event,
                 ReplyHandler done);

@@ -15,6 +15,7 @@
 
 #include "connection/c_client_log.h"
 #include "connection/fork_guard.h"
+#include "connection/guarded_call.h"
 #include "connection/mutex.h"
 #include "connection/thread_role.h"
 #include "connection/zookeeper_errors.h"
@@ -97,7 +98,8 @@ class ListenerRegistry {
       calls = found->second.calls;
       if (calls) calls->begin();
     }
-    function(*listener);
+    // The C client cannot pass an exception on.
+    call_guarded(process_log(), "a callback of the C client", [&] { function(*listener); });
     if (calls) calls->end();
   }
 

@@ -19,7 +19,8 @@ bool Acquisition::ready() const {
 
 void Acquisition::on_ready(std::function<void(AcquireResult)> callback) {
   if (client_->in_forked_child()) client_->check_usable();  // throws
-  std::function<void(AcquireResult)> replaced;              // destroyed without the mutex
+  if (callback) client_->callbacks().start();
+  std::function<void(AcquireResult)> replaced;  // destroyed without the mutex
   const InterruptibleLock lock(mutex_);
   if (dropped_) return;  // called by a callback whose end drop() is waiting for
   if (callback && (state_ == State::taken || getters_ > 0))

@@ -130,6 +130,7 @@ Clock::time_point HeldNode::valid_until() const noexcept {
 Subscription HeldNode::on_lost(std::function<void()> callback) {
   if (!callback) throw std::invalid_argument("zkrecipes: on_lost: the callback is empty");
   if (grant_.client->in_forked_child()) grant_.client->check_usable();  // throws
+  grant_.client->notices().start();
   const auto slot =
       std::make_shared<CallbackSlot<>>("a callback of on_lost", std::move(callback), grant_.client->log());
   MutexLock lock(mutex_);

@@ -16,11 +16,12 @@ namespace {
 constexpr std::size_t kMaxNoteBytes = 64 * 1024;
 
 /// The lines for people in the nodes of a lock. Throws std::invalid_argument if its options are bad.
-std::string checked_data(const Client& client, const LockOptions& options) {
+std::string checked_data(Client& client, const LockOptions& options) {
   if (options.note.size() > kMaxNoteBytes)
     throw std::invalid_argument("zkrecipes: LockOptions::note has " + std::to_string(options.note.size()) +
                                 " bytes; at most " + std::to_string(kMaxNoteBytes) + " are allowed");
   if (options.acl) client.check_acl(*options.acl, "LockOptions::acl");
+  if (options.on_revoke && !client.in_forked_child()) client.callbacks().start();
   return data_for_people(client.identity(), options.note);
 }
 

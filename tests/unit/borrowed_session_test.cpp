@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "connection/zookeeper_client.h"
+#include "recipes/hold.h"
 
 namespace zkrecipes::detail {
 namespace {
@@ -20,7 +22,10 @@ class ManualLane final : public Lane {
  public:
   explicit ManualLane(const Clock::time_point& now) : now_(now) {}
 
-  void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
+  void post(std::function<void()> task) override {
+    if (std::exchange(fails_, false)) throw std::bad_alloc();
+    tasks_.push_back(std::move(task));
+  }
   void post_at(Clock::time_point time, std::function<void()> task) override { timed_.emplace(time, std::move(task)); }
   bool on_this_thread() const noexcept override { return false; }
   void drain() override {
@@ -38,6 +43,7 @@ class ManualLane final : public Lane {
     timed_.clear();
   }
 
+  void fail_once() { fails_ = true; }
   void run_due() {
     for (;;) {
       if (!tasks_.empty()) {
@@ -60,6 +66,7 @@ class ManualLane final : public Lane {
   }
 
   const Clock::time_point& now_;
+  bool fails_ = false;
   std::deque<std::function<void()>> tasks_;
   std::multimap<Clock::time_point, std::function<void()>> timed_;
 };
@@ -102,7 +109,8 @@ class ManualWorld final : public World {
   }
 
   void pass(Clock::duration time) { now_ += time; }
-  void run_loop() { lanes_["zkr-loop"]->run_due(); }
+  void run_loop() { lane("zkr-loop").run_due(); }
+  ManualLane& lane(const std::string& name) { return *lanes_.at(name); }
 
   std::function<void()> while_waiting = [] {};
 
@@ -149,6 +157,7 @@ class BorrowedSessionTest : public ::testing::Test {
   BorrowedSessionTest() {
     ConnectionOptions options;
     options.servers = "the program's own handle";
+    options.log = [this](LogSeverity, const std::string& line) { log_.push_back(line); };
     client_ = ZookeeperClient::borrow(
         [this](const std::weak_ptr<HandleListener>&) { return std::make_unique<BorrowedPlayedHandle>(handle_); },
         options, world_);
@@ -189,6 +198,7 @@ class BorrowedSessionTest : public ::testing::Test {
   }
 
   PlayedHandle handle_;
+  std::vector<std::string> log_;
   std::vector<Request> answered_;
   NameList listing_;
   const std::shared_ptr<ManualWorld> world_ = std::make_shared<ManualWorld>();
@@ -243,6 +253,17 @@ TEST_F(BorrowedSessionTest, AClose_WaitsForTheAnswerToAWatchBeforeItTakesTheWatc
   EXPECT_TRUE(answered_first);
   EXPECT_TRUE(std::any_of(handle_.unanswered.begin(), handle_.unanswered.end(),
                           [](const auto& one) { return one.second.kind == RequestKind::unwatch_data; }));
+}
+
+TEST_F(BorrowedSessionTest, AStateThatCouldNotBeReportedForLackOfMemory_IsReportedByTheNextTick) {
+  std::vector<ConnectionState> seen;
+  const Subscription subscription = client_->on_state_change([&](ConnectionState state) { seen.push_back(state); });
+  report(SessionEvent::disconnected);
+  world_->lane("zkr-state").fail_once();
+  pass(3500ms);  // the contact is over
+  pass(1s);
+  world_->lane("zkr-state").run_due();
+  EXPECT_EQ(seen, (std::vector<ConnectionState>{ConnectionState::suspended, ConnectionState::lost}));
 }
 
 }  // namespace

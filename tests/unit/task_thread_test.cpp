@@ -7,8 +7,11 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "tests/support/fake_threads.h"
 
 namespace zkrecipes::detail {
 namespace {
@@ -264,6 +267,53 @@ TEST(TaskThread, TaskMayPostFromItsDestructor) {
   thread.post([poster = std::make_shared<Poster>(Poster{thread, posted})] {});
   thread.drain();
   EXPECT_TRUE(posted.load());
+}
+
+TEST(TaskThread, ATaskForWhichThereIsNoThread_WaitsUntilThereIsOne) {
+  TaskThread other("other");  // whose thread tries again
+  other.start();
+  TaskThread thread("test");
+  std::promise<void> done;
+  {
+    const testing::NoThreads none;
+    thread.post([&] { done.set_value(); });
+    other.drain();
+    other.post([] {});
+  }
+  EXPECT_EQ(done.get_future().wait_for(kLimit), std::future_status::ready);
+}
+
+TEST(TaskThread, WithoutAThread_WhatWaitsForTheTasksRunsThem) {
+  const testing::NoThreads none;
+  int ran = 0;
+  for (const auto& wait : std::vector<std::function<void(TaskThread&)>>{
+           [](TaskThread& thread) { thread.finish(); },
+           [](TaskThread& thread) { thread.drain(); },
+           [](TaskThread& thread) { thread.stop(Rest::run); },
+       }) {
+    TaskThread thread("test");
+    thread.post([&] {
+      EXPECT_TRUE(thread.on_this_thread());
+      ++ran;
+      thread.post([&] { ++ran; });
+    });
+    wait(thread);
+    EXPECT_FALSE(thread.on_this_thread());
+  }
+  EXPECT_EQ(ran, 6);
+}
+
+TEST(TaskThread, AStartWithoutAThread_Throws) {
+  TaskThread thread("test");
+  {
+    const testing::NoThreads none;
+    EXPECT_THROW(thread.start(), std::system_error);
+  }
+  thread.start();
+  const testing::NoThreads none;
+  std::promise<void> done;
+  thread.post([&] { done.set_value(); });
+  EXPECT_EQ(done.get_future().wait_for(kLimit), std::future_status::ready) << "it has one already";
 }
 
 }  // namespace

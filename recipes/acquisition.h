@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <boost/thread/thread_only.hpp>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "connection/client.h"
 #include "connection/interruptible_mutex.h"
 #include "connection/stop_state.h"
+#include "recipes/callback_run.h"
 #include "recipes/flow.h"
 #include "recipes/hold.h"
 #include "recipes/retention.h"
@@ -144,7 +144,7 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
   int callbacks_posted_ ZKR_GUARDED_BY(mutex_) = 0;                     // tasks that will look for on_ready_
   int getters_ ZKR_GUARDED_BY(mutex_) = 0;                              // threads inside get()
   bool dropped_ ZKR_GUARDED_BY(mutex_) = false;                         // takes no callback any more
-  boost::thread::id callback_runs_on_ ZKR_GUARDED_BY(mutex_);
+  const std::shared_ptr<CallbackRun> callback_run_ = std::make_shared<CallbackRun>();
 };
 
 }  // namespace zkrecipes::detail

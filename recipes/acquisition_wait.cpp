@@ -29,11 +29,19 @@ void Acquisition::on_ready(std::function<void(AcquireResult)> callback) {
   if (state_ == State::ready) post_callback();
 }
 
-/// The task takes the callback only when it runs, so until then the callback can be replaced or dropped.
+/// The task takes the callback only when it runs, so until then the callback can be replaced or dropped. It does not
+/// own this object: the PendingHold does, and without one there is no callback.
 void Acquisition::post_callback() {
   if (!on_ready_ || callbacks_posted_ > 0) return;
   ++callbacks_posted_;
-  client_->callbacks().post([self = shared_from_this()] { self->run_callback(); });
+  client_->callbacks().post([run = callback_run_, weak = weak_from_this()] {
+    if (!run->enter()) return;
+    if (auto self = weak.lock()) {
+      self->run_callback();
+      self = nullptr;
+    }
+    run->leave();
+  });
 }
 
 void Acquisition::run_callback() {
@@ -44,16 +52,9 @@ void Acquisition::run_callback() {
     --callbacks_posted_;
     callback = std::exchange(on_ready_, nullptr);
     if (!callback || state_ != State::ready) return;
-    callback_runs_on_ = boost::this_thread::get_id();
     result = take();
   }
   call_guarded(*client_->log(), "a callback of on_ready", [&] { callback(std::move(result)); });
-  callback = nullptr;  // before drop() is notified that it has ended: it may own what drop() is about to outlive
-  {
-    const InterruptibleLock lock(mutex_);
-    callback_runs_on_ = {};
-  }
-  changed_.notify_all();
 }
 
 void Acquisition::drop() noexcept {
@@ -66,10 +67,7 @@ void Acquisition::drop() noexcept {
   }
   dropped = nullptr;
   cancel();
-  const boost::this_thread::disable_interruption uninterrupted;
-  InterruptibleLock lock(mutex_);
-  if (callback_runs_on_ == boost::this_thread::get_id()) return;
-  while (callback_runs_on_ != boost::thread::id()) changed_.wait(lock);
+  callback_run_->close_and_wait();
 }
 
 // ---- Waiting ----

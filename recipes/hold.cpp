@@ -85,12 +85,7 @@ void HeldNode::watch_for_revocation(std::size_t index) {
     const bool replaced =
         reply.status == Status::ok && self->grant_.shared_czxid != 0 && reply.stat.czxid != self->grant_.shared_czxid;
     if (reply.status == Status::no_node || replaced) return self->lose();
-    if (reply.status == Status::ok && asks_to_revoke(reply.data))
-      self->grant_.client->callbacks().post([self] {
-        if (self->released()) return;
-        call_guarded(*self->grant_.client->log(), "a callback of on_revoke",
-                     [&] { self->grant_.on_revoke(self->grant_.node); });
-      });
+    if (reply.status == Status::ok && asks_to_revoke(reply.data)) self->post_revocation();
     if (reply.status != Status::ok && reply.status != Status::session_over && reply.status != Status::closed)
       self->grant_.client->log()->warning("on_revoke of lock node " + self->grant_.node +
                                           " will not be called: the node cannot be watched (" +
@@ -102,6 +97,15 @@ void HeldNode::watch_for_revocation(std::size_t index) {
   if (!released()) return;
   lock.unlock();
   stop_watching();  // released while the watch was being set
+}
+
+/// The task owns what it needs and not this object: a thread of the program's executor, which runs it, should not be
+/// the last owner of the client and so of the executor.
+void HeldNode::post_revocation() {
+  grant_.client->callbacks().post(
+      [on_revoke = grant_.on_revoke, node = grant_.node, released_at = released_at_, log = grant_.client->log()] {
+        if (released_at->load() == kNever) call_guarded(*log, "a callback of on_revoke", [&] { on_revoke(node); });
+      });
 }
 
 void HeldNode::stop_watching() {
@@ -124,7 +128,7 @@ bool HeldNode::is_valid() const noexcept {
 
 Clock::time_point HeldNode::valid_until() const noexcept {
   return std::min(
-      {grant_.client->world().to_public(grant_.session->lease().valid_until()), lost_at_.load(), released_at_.load()});
+      {grant_.client->world().to_public(grant_.session->lease().valid_until()), lost_at_.load(), released_at_->load()});
 }
 
 Subscription HeldNode::on_lost(std::function<void()> callback) {
@@ -187,7 +191,7 @@ bool HeldNode::place_is_anothers() const noexcept {
 /// False when somebody has released it before.
 bool HeldNode::begin_release() noexcept {
   auto never = kNever;
-  return released_at_.compare_exchange_strong(never, grant_.client->world().now());
+  return released_at_->compare_exchange_strong(never, grant_.client->world().now());
 }
 
 void HeldNode::remove_nodes(const std::function<void(Status)>& done) {

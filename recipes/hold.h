@@ -29,7 +29,7 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   bool is_valid() const noexcept;
   /// Not after the loss, nor after the release.
   Clock::time_point valid_until() const noexcept;
-  bool released() const noexcept { return released_at_.load() != kNever; }
+  bool released() const noexcept { return released_at_->load() != kNever; }
   const Grant& grant() const noexcept { return grant_; }
   Subscription on_lost(std::function<void()> callback);
 
@@ -52,6 +52,7 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
  private:
   explicit HeldNode(Grant grant);
   void watch_for_revocation(std::size_t index);
+  void post_revocation();
   void stop_watching();
   std::size_t node_count() const noexcept { return 1 + grant_.more_nodes.size(); }
   const std::string& node(std::size_t index) const { return index == 0 ? grant_.node : grant_.more_nodes[index - 1]; }
@@ -64,7 +65,8 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
 
   static constexpr Clock::time_point kNever = Clock::time_point::max();
   const Grant grant_;
-  std::atomic<Clock::time_point> released_at_{kNever};
+  const std::shared_ptr<std::atomic<Clock::time_point>> released_at_ =
+      std::make_shared<std::atomic<Clock::time_point>>(kNever);
   std::atomic<Clock::time_point> lost_at_{kNever};
 
   Mutex mutex_;

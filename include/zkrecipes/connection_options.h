@@ -104,7 +104,8 @@ struct ConnectionOptions {
   LogSink log;
   /// Runs the callbacks of on_ready(), on_revoke, on_lost() and on_state_change(): it is given each of them as a
   /// function to be called once, now or later, on any thread. Default: threads of the connection call them. See
-  /// Connection for what an executor may do.
+  /// Connection for what an executor may do. It may own threads, unless it is a callback that destroys the last of the
+  /// connection, its locks and its holds: the executor then ends on its own thread, which its destructor cannot join.
   std::function<void(std::function<void()>)> executor;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks that the program's own executor runs.
+#include <condition_variable>
 #include <deque>
 #include <future>
 #include <gmock/gmock.h>
@@ -338,6 +339,78 @@ TEST_F(ExecutorTest, WhatItKeepsOfAClosedConnection_DoesNotKeepTheConnectionAliv
     EXPECT_EQ(queue->size(), 1u) << "closed; the hold was released before";
   }
   EXPECT_TRUE(wait_for([&] { return owned.use_count() == 1; }));
+}
+
+/// One thread, which its destructor joins: so it must not be destroyed there.
+class OneThread {
+ public:
+  explicit OneThread(std::shared_ptr<std::atomic<int>> mistakes) : mistakes_(std::move(mistakes)) {}
+  ~OneThread() {
+    const bool mistake = thread_.get_id() == std::this_thread::get_id();
+    {
+      const std::lock_guard<std::mutex> lock(state_->mutex);
+      state_->stop = true;
+    }
+    state_->wake.notify_one();
+    if (!mistake) {
+      thread_.join();
+    } else {
+      ++*mistakes_;
+      thread_.detach();
+    }
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  void post(Task task) {
+    {
+      const std::lock_guard<std::mutex> lock(state_->mutex);
+      state_->tasks.push_back(std::move(task));
+    }
+    state_->wake.notify_one();
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::deque<Task> tasks;
+    bool stop = false;
+  };
+  static void run(State& state) {
+    for (;;) {
+      Task task;
+      {
+        std::unique_lock<std::mutex> lock(state.mutex);
+        state.wake.wait(lock, [&] { return state.stop || !state.tasks.empty(); });
+        if (state.tasks.empty()) return;
+        task = std::move(state.tasks.front());
+        state.tasks.pop_front();
+      }
+      task();
+    }
+  }
+  const std::shared_ptr<std::atomic<int>> mistakes_;
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
+  std::thread thread_{[state = state_] { run(*state); }};
+};
+
+TEST_F(ExecutorTest, ThatTheConnectionOwns_IsNotDestroyedOnItsOwnThread) {
+  const auto mistakes = std::make_shared<std::atomic<int>>(0);
+  for (int n = 0; n < 200; ++n) {
+    ConnectionOptions unconnected;
+    unconnected.servers = "127.0.0.1:1";
+    unconnected.log = [](LogSeverity, const std::string&) {};
+    unconnected.executor = [pool = std::make_shared<OneThread>(mistakes)](Task task) { pool->post(std::move(task)); };
+    auto connection = std::make_unique<Connection>(std::move(unconnected));
+    unconnected.executor = nullptr;
+    auto lock = std::make_unique<FairMutex>(*connection, kPath);
+    PendingHold pending = lock->acquire_async();
+    pending.on_ready([](const AcquireResult&) {});
+    lock.reset();
+    connection.reset();       // the callback is handed over
+    pending = PendingHold();  // waits for it, or drops it
+  }
+  EXPECT_EQ(*mistakes, 0);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void BorrowedSessionKeeper::apply(SessionEvent event, Time now, Outbox& outbox) 
   switch (event) {
     case SessionEvent::connected:
       monitor_.tick(now);
-      if (!enter_session(handle_, now, now)) break;
+      if (!enter_session(handle_, connected_since(now), now)) break;
       session()->set_shared();
       last_session_ = session();
       break;
@@ -53,6 +53,14 @@ void BorrowedSessionKeeper::apply(SessionEvent event, Time now, Outbox& outbox) 
   publish(now, outbox);
   parts_.pipeline.send_waiting(outbox);
   schedule_tick(now);
+}
+
+/// When the handle was connected is not known, only a moment before that. After a reconnect it is that of the newest
+/// request that was answered before. When we meet the session for the first time, or again after our lease on it has
+/// run out, anything could have happened: the moment is so long ago that a lease which counts from it is over, so no
+/// hold is granted before TouchHistory knows more.
+SessionKeeper::Time BorrowedSessionKeeper::connected_since(Time now) const {
+  return session() ? newest_touch() : now - 2 * handle_->session_timeout();
 }
 
 void BorrowedSessionKeeper::note_state(Time now, Outbox& outbox) {

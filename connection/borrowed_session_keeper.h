@@ -55,6 +55,7 @@ class BorrowedSessionKeeper final : public SessionKeeper {
   void closing() override;
   std::string where() const override { return {}; }
 
+  Time connected_since(Time now) const;
   void note_state(Time now, Outbox& outbox);
   void apply(SessionEvent event, Time now, Outbox& outbox);
   void listen(SessionPtr session);

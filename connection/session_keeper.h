@@ -101,6 +101,9 @@ class SessionKeeper {
   bool is_connected() const { return monitor_.state() == ConnectionState::connected; }
   /// The timeout that what renews the leases has to keep up with.
   std::chrono::milliseconds pace() const;
+  /// When the newest request was sent that the server has answered on this connection, or on the one before.
+  Time newest_touch() const { return touches_.newest(); }
+  /// `sent`: the connection was made then, or later.
   /// False when the session cannot be used: too short a timeout was negotiated.
   bool enter_session(const HandlePtr& handle, Time sent, Time now);
   /// Carries out what the monitor has noticed.

@@ -27,6 +27,8 @@ class TouchHistory {
   void connected(Time sent);
   /// A request was answered. `by_leader`: not by the server alone that we are connected to.
   void answered(Time sent, Time now, bool by_leader, LeaseClock::duration timeout);
+  /// When the newest request that was answered on this connection was sent; else what connected() was given.
+  Time newest() const { return all_.empty() ? connected_ : all_.back().sent; }
   /// From when on, at least, the leader counts the session if a write that was sent then was committed.
   Time known_to_leader(Time write_sent, LeaseClock::duration timeout) const;
 

@@ -14,6 +14,11 @@
 
 namespace zkrecipes::detail {
 
+namespace {
+// How often a lease on a borrowed session is tried to be proved while it cannot be.
+constexpr int kProofsPerTimeout = 20;
+}  // namespace
+
 ZookeeperClient::ZookeeperClient(ConnectionOptions options, ServerList servers, const BorrowHandle& borrow,
                                  std::shared_ptr<World> world)
     : world_(std::move(world)),
@@ -286,6 +291,14 @@ void ZookeeperClient::set(const SessionPtr& session, const std::string& path, st
 }
 
 void ZookeeperClient::prove(const SessionPtr& session, const std::string& node, std::function<void(Status)> done) {
+  if (borrowed_)
+    done = [this, session, node, done = std::move(done)](Status status) {
+      if (status != Status::ok || session->lease().covers(world_->lease_now())) return done(status);
+      // Nothing is known yet of what the leader knew of the session before we came. The heartbeats find it out.
+      run_after(session->shortest_timeout() / kProofsPerTimeout, [weak = weak_from_this(), session, node, done] {
+        if (const auto self = weak.lock()) self->prove(session, node, done);
+      });
+    };
   if (options_.lease_proof == LeaseProof::leader) {
     send_until_answered(session, {RequestKind::sync, full(node)}, nullptr);
     return exists(session, node, [done = std::move(done)](const Reply& reply) { done(reply.status); });

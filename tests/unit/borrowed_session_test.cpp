@@ -255,6 +255,46 @@ TEST_F(BorrowedSessionTest, AClose_WaitsForTheAnswerToAWatchBeforeItTakesTheWatc
                           [](const auto& one) { return one.second.kind == RequestKind::unwatch_data; }));
 }
 
+TEST_F(BorrowedSessionTest, HowLongTheHandleWasIdleBeforeWeCame_IsNotKnownSoTheFirstLeaseHasToBeProved) {
+  const auto attached = world_->lease_now();
+  const SessionPtr session = client_->current_session();
+  EXPECT_FALSE(session->lease().covers(attached)) << "the leader may not have heard of the session for long";
+  EXPECT_TRUE(session->contact().covers(attached));
+  std::optional<Status> proved;
+  client_->prove(session, "/a", [&](Status status) { proved = status; });
+  const auto began = world_->lease_now();
+  int requests = 0;
+  while (!proved && world_->lease_now() - began < 4s) {
+    requests += static_cast<int>(handle_.unanswered.size());
+    answer_all();
+    pass(10ms);
+  }
+  ASSERT_EQ(proved, Status::ok);
+  EXPECT_TRUE(session->lease().covers(world_->lease_now()));
+  EXPECT_GE(world_->lease_now() - began, 4000ms / 6) << "no request can have been reported to the leader before";
+  EXPECT_LE(world_->lease_now() - began, 4000ms / 3);
+  EXPECT_LE(session->lease().valid_until(), began + 3800ms) << "counted from the first request we sent";
+  EXPECT_LT(requests, 40) << "nobody is hammered meanwhile";
+}
+
+TEST_F(BorrowedSessionTest, AfterAReconnect_TheLeaseCountsFromTheNewestRequestThatWasAnsweredBefore) {
+  const SessionPtr session = client_->current_session();
+  LeaseClock::time_point newest;
+  for (int n = 0; n < 400; ++n) {
+    newest = handle_.unanswered.empty() ? newest : world_->lease_now();
+    answer_all();
+    pass(10ms);
+  }
+  handle_.unanswered.clear();
+  report(SessionEvent::disconnected);
+  pass(1s);
+  report(SessionEvent::connected);
+  ASSERT_EQ(client_->current_session(), session);
+  client_->prove(session, "/a", [](Status) {});
+  answer_all();
+  EXPECT_LE(session->lease().valid_until(), newest + 3800ms) << "when the handle was connected again is not known";
+}
+
 TEST_F(BorrowedSessionTest, AStateThatCouldNotBeReportedForLackOfMemory_IsReportedByTheNextTick) {
   std::vector<ConnectionState> seen;
   const Subscription subscription = client_->on_state_change([&](ConnectionState state) { seen.push_back(state); });

@@ -108,16 +108,17 @@ void Session::end(Lease::Time now) noexcept {
 }
 
 Session::ListenerId Session::on_over(std::function<void()> listener) {
-  {
-    MutexLock lock(mutex_);
-    if (!announced_) {
-      const ListenerId id = next_id_++;
-      listeners_.emplace(id, std::move(listener));
-      return id;
-    }
-  }
-  listener();
-  return 0;
+  const ListenerId id = on_later_over(listener);
+  if (id == 0) listener();
+  return id;
+}
+
+Session::ListenerId Session::on_later_over(std::function<void()> listener) {
+  MutexLock lock(mutex_);
+  if (announced_) return 0;
+  const ListenerId id = next_id_++;
+  listeners_.emplace(id, std::move(listener));
+  return id;
 }
 
 void Session::forget(ListenerId id) {

@@ -54,8 +54,9 @@ void HeldNode::watch_over() {
   const auto gone = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->lose(LossReason::node_deleted);
   };
-  // Not under the mutex: a session that is over already calls back at once.
-  const auto listener = grant_.session->on_over(over);
+  const auto listener = grant_.session->on_later_over(over);
+  // Whoever makes the hold may have a mutex locked, with which the program's log must not be called.
+  if (listener == 0) grant_.client->run_at(grant_.client->world().now(), over);
   // Where the name is not unique the czxid tells our node from the next holder's.
   boost::container::small_vector<ProbeId, 1> probes;
   for (std::size_t i = 0; i < node_count(); ++i)

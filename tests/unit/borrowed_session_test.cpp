@@ -306,5 +306,18 @@ TEST_F(BorrowedSessionTest, AStateThatCouldNotBeReportedForLackOfMemory_IsReport
   EXPECT_EQ(seen, (std::vector<ConnectionState>{ConnectionState::suspended, ConnectionState::lost}));
 }
 
+TEST_F(BorrowedSessionTest, AHoldMadeAfterTheEndOfItsSession_IsLostThroughTheLoop) {
+  Grant grant;
+  grant.client = client_;
+  grant.session = client_->current_session();
+  grant.node = "/a";
+  grant.session->announce_over(world_->lease_now());
+  const auto held = HeldNode::make(grant);
+  EXPECT_TRUE(log_.empty()) << "whoever makes it may have a mutex locked";
+  EXPECT_FALSE(held->is_valid());
+  world_->run_loop();
+  EXPECT_EQ(log_.size(), 1u);
+}
+
 }  // namespace
 }  // namespace zkrecipes::detail

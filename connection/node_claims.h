@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "connection/mutex.h"
 
@@ -17,6 +20,9 @@ namespace zkrecipes::detail {
 /// the data, because every new node begins with the same version.
 class NodeClaims {
  public:
+  /// How many paths without a node are remembered.
+  static constexpr std::size_t kRemoved = 1000;
+
   /// False if another contender has claimed this very node, or a later one at the path: then this one is gone.
   bool claim(const std::string& path, std::int64_t czxid) {
     MutexLock lock(mutex_);
@@ -26,9 +32,28 @@ class NodeClaims {
     return true;
   }
 
+  /// The node is known to be gone. Its path is not forgotten at once: what another contender has read before may still
+  /// be on its way through this process.
+  void removed(const std::string& path, std::int64_t czxid) {
+    MutexLock lock(mutex_);
+    const auto found = claimed_.find(path);
+    if (found == claimed_.end() || found->second != czxid) return;
+    removed_.emplace_back(path, czxid);
+    if (removed_.size() <= kRemoved) return;
+    const auto oldest = claimed_.find(removed_.front().first);
+    if (oldest != claimed_.end() && oldest->second == removed_.front().second) claimed_.erase(oldest);
+    removed_.pop_front();
+  }
+
+  std::size_t size() const {
+    MutexLock lock(mutex_);
+    return claimed_.size();
+  }
+
  private:
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::map<std::string, std::int64_t> claimed_ ZKR_GUARDED_BY(mutex_);  // path -> newest czxid
+  std::deque<std::pair<std::string, std::int64_t>> removed_ ZKR_GUARDED_BY(mutex_);
 };
 
 }  // namespace zkrecipes::detail

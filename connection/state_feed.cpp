@@ -25,11 +25,14 @@ Subscription StateFeed::subscribe(std::function<void(ConnectionState)> callback)
   return Slot::subscription(slot);
 }
 
-void StateFeed::wait_until_decided(Clock::time_point deadline) {
-  const auto decided = [this] { return state() == ConnectionState::connected || state() == ConnectionState::closed; };
+ConnectionState StateFeed::wait_until_decided(Clock::time_point deadline) {
+  const auto decided = [](ConnectionState one) {
+    return one == ConnectionState::connected || one == ConnectionState::closed;
+  };
   InterruptibleLock lock(mutex_);
-  while (!decided())
-    if (!wait_by(wake_, lock, deadline)) return;
+  ConnectionState seen = state();
+  for (bool in_time = true; in_time && !decided(seen); seen = state()) in_time = wait_by(wake_, lock, deadline);
+  return seen;
 }
 
 }  // namespace zkrecipes::detail

@@ -27,9 +27,9 @@ class StateFeed {
   /// States that are entered after this call, in order, each once.
   Subscription subscribe(std::function<void(ConnectionState)> callback);
 
-  /// Waits until the state is connected or closed, but not longer than until `deadline`. An interruption point of
-  /// Boost.Thread.
-  void wait_until_decided(Clock::time_point deadline);
+  /// Waits until the state is connected or closed, but not longer than until `deadline`, and returns the state that it
+  /// has seen last, which may be another one by then. An interruption point of Boost.Thread.
+  ConnectionState wait_until_decided(Clock::time_point deadline);
 
  private:
   CallbackLane& lane_;

@@ -83,9 +83,9 @@ bool ZookeeperClient::wait_until_connected(std::chrono::milliseconds timeout) {
   if (timeout < std::chrono::milliseconds::zero())
     throw std::invalid_argument("zkrecipes: wait_until_connected: the timeout is negative");
   check_may_block();
-  states_.wait_until_decided(deadline_after(timeout));
-  if (state() == ConnectionState::closed) std::rethrow_exception(closed_error());
-  return state() == ConnectionState::connected;
+  const ConnectionState seen = states_.wait_until_decided(deadline_after(timeout));
+  if (seen == ConnectionState::closed) std::rethrow_exception(closed_error());
+  return seen == ConnectionState::connected;
 }
 
 Subscription ZookeeperClient::on_state_change(std::function<void(ConnectionState)> callback) {
@@ -261,6 +261,11 @@ Client::CreateHandler ZookeeperClient::remembering(const SessionPtr& session, co
 
 void ZookeeperClient::remove(const SessionPtr& session, const std::string& path, std::int64_t czxid,
                              std::function<void(Status)> done) {
+  if (czxid != 0)
+    done = [session, path = full(path), czxid, done = std::move(done)](Status status) {
+      if (status == Status::ok) session->claims().removed(path, czxid);
+      if (done) done(status);
+    };
   if (borrowed_)
     done = [this, path, czxid, done = std::move(done)](Status status) {
       if (status == Status::ok) borrowed_nodes_.removed(path, czxid);

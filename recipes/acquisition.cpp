@@ -318,7 +318,7 @@ void Acquisition::make_hold(action::MakeHold& hold) {
     // wrongly, and this tells within a round trip.
     client_->exists(session_, held->grant().node, [weak = std::weak_ptr<HeldNode>(held)](const Reply& reply) {
       const auto still = weak.lock();
-      if (still && reply.status == Status::no_node) still->deleted();
+      if (still && reply.status == Status::no_node) still->lose();
     });
   }
   run(event::Granted{});

@@ -30,8 +30,11 @@ struct Grant {
   FencingToken token;
   AcquisitionCost cost;
   std::function<void(const std::string&)> on_revoke;
-  /// Called by the one that loses the node, in place of a line in the log; null for the hold of a program.
+  /// Called when the node is lost, in place of a line in the log; null for the hold of a program.
   std::function<void(LossReason)> on_loss;
+  /// Called when somebody asks for the lock back, ahead of on_revoke, which is called only if this returns true; null
+  /// for the hold of a program.
+  std::function<bool()> on_revoke_asked;
   /// Owns the node, watches over it and decides whether a release removes it; null: the hold itself does.
   std::shared_ptr<RetainedNode> retained;
 };

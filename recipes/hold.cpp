@@ -86,7 +86,9 @@ void HeldNode::watch_for_revocation(std::size_t index) {
     const bool replaced =
         reply.status == Status::ok && self->grant_.shared_czxid != 0 && reply.stat.czxid != self->grant_.shared_czxid;
     if (reply.status == Status::no_node || replaced) return self->lose();
-    if (reply.status == Status::ok && asks_to_revoke(reply.data)) self->post_revocation();
+    if (reply.status == Status::ok && asks_to_revoke(reply.data) &&
+        (!self->grant_.on_revoke_asked || self->grant_.on_revoke_asked()))
+      self->post_revocation();
     if (reply.status != Status::ok && reply.status != Status::session_over && reply.status != Status::closed)
       self->grant_.client->log()->warning("on_revoke of lock node " + self->grant_.node +
                                           " will not be called: the node cannot be watched (" +
@@ -174,13 +176,6 @@ void HeldNode::lose(LossReason reason) {
   grant_.client->log()->warning("hold lost: node " + grant_.node + ", token " + grant_.token.to_string() + ": " +
                                 to_string(reason, node_count() > 1));
   for (const auto& slot : slots) post_loss(slot);
-}
-
-void HeldNode::deleted() {
-  if (grant_.retained)
-    grant_.retained->deleted();  // which loses this hold, too
-  else
-    lose(LossReason::node_deleted);
 }
 
 /// A lost node is gone. Where its name was not unique, the next holder's may stand in its place and is not ours to

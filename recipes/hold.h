@@ -37,9 +37,6 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   /// unknown to others. Returns false, and changes nothing, when either of the two is lost or released.
   bool hand_subscribers_to(HeldNode& heir);
 
-  /// Somebody has deleted the node.
-  void deleted();
-
   /// Hands the removal over. Harmless when repeated.
   void release_in_background() noexcept;
   /// Waits for the server's word; see Hold::release(). False when the time is over first.

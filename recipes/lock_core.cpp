@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/lock_core.h"
 
+#include <algorithm>
+#include <boost/thread/thread_only.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -9,12 +11,19 @@
 
 namespace zkrecipes::detail {
 
+namespace {
+// As good as for ever, and far from what clocks can count.
+constexpr std::chrono::hours kLongestRetention{24 * 365};
+}  // namespace
+
 LockCore::LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow,
                    std::chrono::milliseconds retain)
     : client_(std::move(client)),
       path_(std::move(path)),
       make_flow_(std::move(make_flow)),
-      retention_(retain.count() > 0 ? std::make_shared<Retention>(retain) : nullptr) {
+      retention_(retain.count() > 0
+                     ? std::make_shared<Retention>(std::min<std::chrono::milliseconds>(retain, kLongestRetention))
+                     : nullptr) {
   check_node_path(path_);
   if (path_ == "/") throw std::invalid_argument("zkrecipes: \"/\" cannot be a lock path");
 }
@@ -32,6 +41,7 @@ std::shared_ptr<Acquisition> LockCore::start(Patience patience, const StopToken&
 /// For a thread that waits: what has failed for good is thrown.
 AcquireResult LockCore::acquire_by(Clock::time_point deadline, Patience patience, const StopToken& stop, int permits) {
   client_->check_may_block();
+  if (retention_) boost::this_thread::interruption_point();  // a node that is taken over is not waited for
   AcquireResult result = start(patience, stop, permits)->take_by(deadline);
   if (result.status() == AcquireStatus::failed) std::rethrow_exception(result.error());
   return result;

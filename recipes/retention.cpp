@@ -25,10 +25,10 @@ std::shared_ptr<RetainedNode> RetainedNode::make(Grant grant, std::chrono::nanos
 
 void RetainedNode::watch_over() {
   Grant keeper = grant_;
-  if (grant_.on_revoke)
-    keeper.on_revoke = [weak = weak_from_this()](const std::string& node) {
-      if (const auto self = weak.lock()) self->revoked(node);
-    };
+  keeper.on_revoke_asked = [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    return self && self->revoke_asked();
+  };
   keeper.on_loss = [weak = weak_from_this()](LossReason reason) {
     if (const auto self = weak.lock()) self->lost(reason);
   };
@@ -75,30 +75,24 @@ void RetainedNode::wanted() {
   if (was_idle) remove();
 }
 
-void RetainedNode::revoked(const std::string& node) {
-  bool was_idle = false;
-  {
-    MutexLock lock(mutex_);
-    was_idle = refuse_idleness();
-    if (state_ == State::over && !was_idle) return;
-  }
-  if (was_idle)
-    remove();
-  else
-    grant_.on_revoke(node);
+/// Whether there is a hold that the program may be asked to release. An idle node is given up without asking.
+bool RetainedNode::revoke_asked() {
+  wanted();
+  MutexLock lock(mutex_);
+  return state_ == State::held;
 }
 
 void RetainedNode::lost(LossReason reason) {
+  State before{};
   std::shared_ptr<HeldNode> hold;
   {
     MutexLock lock(mutex_);
-    if (std::exchange(state_, State::over) == State::held) hold = hold_.lock();
+    before = std::exchange(state_, State::over);
+    hold = hold_.lock();
   }
-  // A hold removes what may be left of the node when it is released.
-  if (hold)
-    hold->lose(reason);
-  else
-    remove();
+  // The release of a hold removes what may be left of the node, and says that the hold was lost.
+  if (before == State::idle) remove();
+  if (before == State::held && hold) hold->lose(reason);
 }
 
 // ---- Holds ----
@@ -120,9 +114,10 @@ std::shared_ptr<HeldNode> RetainedNode::make_hold(const AcquisitionCost& cost) {
 std::shared_ptr<HeldNode> RetainedNode::first_hold(const AcquisitionCost& cost) {
   MutexLock lock(mutex_);
   auto hold = make_hold(cost);
-  const bool lost = state_ == State::over;
-  lock.unlock();
-  if (lost) hold->lose(LossReason::session_over);
+  if (state_ == State::over)  // lost meanwhile; the caller may hold a mutex, so that is announced elsewhere
+    grant_.client->run_at(grant_.client->world().now(), [weak = hold_] {
+      if (const auto lost = weak.lock()) lost->lose(LossReason::session_over);
+    });
   return hold;
 }
 

@@ -24,7 +24,7 @@ namespace zkrecipes::detail {
 /// Thread-safe. Kept alive by its holds, and by its Retention while it is the newest.
 class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
  public:
-  /// Has a first hold, to be asked for next. `how_long`: it may be idle.
+  /// Has a first hold, to be asked for next. `how_long`: it may be idle, a year at most.
   static std::shared_ptr<RetainedNode> make(Grant grant, std::chrono::nanoseconds how_long);
   ~RetainedNode();
 
@@ -38,8 +38,6 @@ class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
   void returned() noexcept;
   /// Removes the node, as HeldNode::release_confirmed().
   bool remove_confirmed(Clock::time_point deadline);
-  /// Somebody has deleted the node.
-  void deleted() { node_->lose(LossReason::node_deleted); }
 
  private:
   enum class State { held, idle, over };
@@ -49,7 +47,7 @@ class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
   void listen_for_newcomers();
   void listed(const Reply& reply);
   void wanted();
-  void revoked(const std::string& node);
+  bool revoke_asked();
   void lost(LossReason reason);
   void idle_time_over();
   std::shared_ptr<HeldNode> make_hold(const AcquisitionCost& cost) ZKR_REQUIRES(mutex_);

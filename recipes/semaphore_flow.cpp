@@ -32,6 +32,7 @@ void append(Actions&& from, Actions& to) {
 LockOptions options_of_line(const LockOptions& options) {
   LockOptions result;
   result.acl = options.acl;
+  result.look_ahead = options.look_ahead;
   return result;
 }
 

@@ -38,8 +38,8 @@ class LockCore;
 /// boost::thread::interrupt(). acquire_async() and unlock() do not block.
 ///
 /// A try never waits for another holder, nor for a connection: it ends at once (not_connected) when the connection is
-/// not up, or is lost meanwhile. It does wait for a silent server until the connection gives that server up. A timed
-/// call whose time is over, or whose timeout is zero or negative, is a try.
+/// not up, or is lost meanwhile, unless this object has retained the lock. It does wait for a silent server until the
+/// connection gives that server up. A timed call whose time is over, or whose timeout is zero or negative, is a try.
 ///
 /// Errors: all calls that acquire throw ConnectionClosed, NotAuthorized, or Error when the server refuses for good.
 /// Blocking calls inside a callback of the library throw std::logic_error. "Not in time" is not an error: the

@@ -31,13 +31,16 @@ struct LockOptions {
   /// acquire through this object then takes it over at once, without a request. FairMutex and RecursiveFairMutex only.
   ///
   /// For a lock that one process takes again and again, and others seldom: it stays only where the listing by which it
-  /// was granted has shown no other contender. Others see an ordinary holder. A newcomer
-  /// gets an idle lock two round trips after it asked, and one that is in use at its release. Until the holder has
-  /// heard of the newcomer, acquires through this object may overtake it.
+  /// was granted has shown no other contender. Others see an ordinary holder. A newcomer gets an idle lock two round
+  /// trips after it asked, and one that is in use at its release. Until the holder has heard of the newcomer, acquires
+  /// through this object may overtake it. The holder does not hear of the tries of others, which never queue: for them
+  /// the lock is busy while it stays, and each use through this object begins the time again. So let other users wait
+  /// for a moment (try_acquire_for()) instead of trying.
   ///
   /// Between two holds no hold is valid, but the node and its heartbeats stay. Destroying the lock object or closing
-  /// the connection removes the node, and so does Hold::release(), which waits for that. Costs one listing, behind the
-  /// first hold.
+  /// the connection removes the node, and so does Hold::release(), which waits for that. A reconnect
+  /// ends the retention. If the process dies or is paused, others wait until its session ends, although it held
+  /// nothing. Costs one listing, behind the first hold. More than a year counts as a year.
   ///
   /// All holds on one node have the same fencing token. A resource that checks tokens refuses late writes of other
   /// holders as ever, but cannot tell these holds, which are of one lock object, from each other. Not together with

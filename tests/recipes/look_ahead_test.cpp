@@ -170,9 +170,16 @@ TEST_F(LookAheadTest, OtherRecipes_HaveItWhereTheyStandInLine) {
   first.release();
   EXPECT_TRUE(get(writer).is_valid());
 
-  Semaphore semaphore(connect(), "/semaphore", 1, look_ahead());
+  Connection& connection = connect();
+  Semaphore semaphore(connection, "/semaphore", 1, look_ahead());
+  Hold permit = semaphore.acquire();
   std::vector<PendingHold> line;
-  for (int i = 0; i < 5; ++i) line.push_back(semaphore.acquire_async());
+  for (std::size_t i = 1; i <= 4; ++i) {
+    line.push_back(semaphore.acquire_async());
+    ASSERT_TRUE(wait_for_children("/semaphore/locks", i));
+  }
+  ASSERT_TRUE(wait_for_waiters(connection, 4));
+  permit.release();
   for (PendingHold& turn : line) EXPECT_TRUE(get(turn).is_valid());
 
   RecursiveFairMutex recursive(connect(), "/recursive", look_ahead());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LockOptions::retain: the node that stays between two holds of one lock object.
 #include <algorithm>
+#include <boost/thread/thread.hpp>
 #include <mutex>
 #include <random>
 #include <sys/wait.h>
@@ -280,6 +281,59 @@ TEST_F(RetentionTest, ARevocationRequest_TakesAnIdleNodeAwayAndAsksAHolder) {
   EXPECT_TRUE(mutex.is_held());
   mutex.unlock();
   EXPECT_TRUE(wait_for_nodes(kPath, 0)) << "somebody wants it";
+}
+
+TEST_F(RetentionTest, ARevocationRequest_TakesAnIdleNodeAwayAlsoWhereNoCallbackRuns) {
+  ConnectionOptions never = options();
+  never.executor = [](const std::function<void()>&) {};
+  Connection& connection = connect(never);
+  LockOptions options = retained();
+  options.on_revoke = [](const std::string&) {};
+  FairMutex mutex(connection, kPath, options);
+  std::string node;
+  {
+    const Hold hold = mutex.acquire();
+    node = hold.node();
+    ASSERT_TRUE(wait_for_waiters(connection, 2));
+  }
+  request_revoke(connect(), node);
+  EXPECT_TRUE(wait_for_nodes(kPath, 0));
+}
+
+TEST_F(RetentionTest, ATryOfAnotherClient_IsBusyAndATimedAcquireIsServed) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath, retained());
+  make_idle(mutex, connection);
+  FairMutex other(connect(), kPath);
+  EXPECT_EQ(other.try_acquire().status(), AcquireStatus::busy);
+  EXPECT_TRUE(stays(1));
+  EXPECT_TRUE(other.try_acquire_for(kLimit));
+}
+
+TEST_F(RetentionTest, AnInterruption_EndsALoopThatTakesTheNodeOver) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath, retained());
+  make_idle(mutex, connection);
+  std::atomic<bool> interrupted{false};
+  boost::thread loop([&] {
+    try {
+      const auto end = Clock::now() + kLimit;
+      while (Clock::now() < end) const std::lock_guard lock(mutex);
+    } catch (const boost::thread_interrupted&) {
+      interrupted = true;
+    }
+  });
+  loop.interrupt();
+  loop.join();
+  EXPECT_TRUE(interrupted);
+}
+
+TEST_F(RetentionTest, ForEver_IsAVeryLongTime) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath, retained(std::chrono::milliseconds::max()));
+  const FencingToken token = make_idle(mutex, connection);
+  EXPECT_TRUE(stays(1));
+  EXPECT_EQ(mutex.acquire().token(), token);
 }
 
 TEST_F(RetentionTest, ARecursiveMutex_RetainsWhenTheOutermostLockIsUnlocked) {

@@ -25,6 +25,18 @@ SemaphoreFlow flow(Patience patience, int permits = 1, int wanted = 1) {
                        PermitDemand{wanted, permits});
 }
 
+TEST(SemaphoreFlow, TheLine_LooksAheadIfTheSemaphoreDoes) {
+  for (const bool look_ahead : {false, true}) {
+    LockOptions options;
+    options.look_ahead = look_ahead;
+    Driver driver(SemaphoreFlow(std::make_shared<const SemaphoreSpec>("/sem", options, "me"), Patience::queue, {}));
+    driver.session_ready().created();
+    driver.listed({"_c_x-lock-0000000000", kAhead, name_of(driver.line_node())});
+    const std::string watched = look_ahead ? "_c_x-lock-0000000000" : kAhead;
+    EXPECT_EQ(driver.last<action::WatchNode>().path, "/sem/locks/" + watched);
+  }
+}
+
 /// Created the node in line and was the first there.
 void reach_head(Driver& driver) {
   driver.created();

@@ -107,7 +107,7 @@ void Session::end(Lease::Time now) noexcept {
   over_.store(true);
 }
 
-Session::ListenerId Session::on_over(std::function<void()> listener) {
+Session::ListenerId Session::on_over(const std::function<void()>& listener) {
   const ListenerId id = on_later_over(listener);
   if (id == 0) listener();
   return id;

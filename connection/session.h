@@ -88,7 +88,7 @@ class Session {
   bool is_over() const noexcept { return over_.load(); }
 
   /// `listener` runs once when the session is over; at once, on this thread, when it already is. Returns 0 then.
-  ListenerId on_over(std::function<void()> listener);
+  ListenerId on_over(const std::function<void()>& listener);
   /// The same, but returns 0 and does nothing when it already is.
   ListenerId on_later_over(std::function<void()> listener);
   /// After it returns the listener will not begin to run any more; it may be running on another thread.

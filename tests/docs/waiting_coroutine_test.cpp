@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of docs/waiting/coroutine.md, run. The included files are made from the page.
+// The code of docs/waiting/coroutine.md, run.
 #include <exception>
 
-#include "tests/waiting/docs_test.h"
+#include "tests/docs/docs_test.h"
 #include "zkrecipes/coroutine.h"
 
 namespace zkrecipes::testing {
@@ -10,9 +10,9 @@ namespace {
 
 // The others use the third.
 // clang-format off
-#include <coroutine_3.inc>
-#include <coroutine_1.inc>
-#include <coroutine_2.inc>
+#include <docs/waiting/coroutine_3.inc>
+#include <docs/waiting/coroutine_1.inc>
+#include <docs/waiting/coroutine_2.inc>
 // clang-format on
 
 TEST_F(DocsTest, Coroutine_GivesTheHoldOrTheReason) {
@@ -23,7 +23,9 @@ TEST_F(DocsTest, Coroutine_GivesTheHoldOrTheReason) {
   write_in_time(mutex, store, {});
   EXPECT_TRUE(wait_for([&] { return store.writes == 2; }));
   const Hold other = mutex.acquire();
-  write_in_time(mutex, store, within(10ms));
+  AcquireOptions options;
+  options.deadline = deadline_after(10ms);
+  write_in_time(mutex, store, options);
   EXPECT_TRUE(wait_for([&] { return store.forgotten == 1; }));
 }
 

@@ -37,9 +37,12 @@ class DocsTest : public ControlledServerTest {
  protected:
   static constexpr const char* kPath = "/locks/orders";
 
+  /// Stands in the blocks where the page names servers.
+  std::string docs_servers() const { return addresses() + chroot(); }
+
   /// Starts the program that a page shows, such as "README_1", on the servers of this test, in its chroot.
   std::unique_ptr<testkit::ChildProcess> start(const std::string& program) {
-    setenv("ZKRECIPES_DOCS_SERVERS", (addresses() + chroot()).c_str(), 1);
+    setenv("ZKRECIPES_DOCS_SERVERS", docs_servers().c_str(), 1);
     return std::make_unique<testkit::ChildProcess>(
         std::vector<std::string>{std::string(ZKRECIPES_DOCS_PROGRAMS) + "/" + program});
   }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The code of docs/from-raw-c.md, run: that the lock by hand has its bugs, and that ours has not.
+#include <future>
+#include <mutex>
+#include <zookeeper/zookeeper.h>
+
+#include "tests/docs/docs_test.h"
+
+namespace zkrecipes::testing {
+namespace {
+
+#include <docs/from-raw-c_1.inc>
+
+class FromRawC : public DocsTest {
+ protected:
+  using Handle = std::unique_ptr<zhandle_t, int (*)(zhandle_t*)>;
+
+  void SetUp() override {
+    DocsTest::SetUp();
+    if (!IsSkipped()) create_node(kPath);
+  }
+  Handle open(const std::string& address) {
+    Handle handle(zookeeper_init((address + chroot()).c_str(), nullptr, 6'000, nullptr, nullptr, 0), &zookeeper_close);
+    EXPECT_TRUE(wait_for([&] { return zoo_state(handle.get()) == ZOO_CONNECTED_STATE; }));
+    return handle;
+  }
+};
+
+TEST_F(FromRawC, TheLockByHand_WorksWhileNothingFails) {
+  const Handle first = open(addresses()), second = open(addresses());
+  const std::string node = lock_by_hand(first.get(), kPath);
+  std::future<std::string> turn = std::async(std::launch::async, [&] { return lock_by_hand(second.get(), kPath); });
+  EXPECT_TRUE(wait_for_children(kPath, 2));
+  EXPECT_EQ(zoo_delete(first.get(), node.c_str(), -1), ZOK);
+  EXPECT_GT(turn.get(), node);
+}
+
+TEST_F(FromRawC, Bug1_ALostReplyLeavesANodeThatNobodyKnows) {
+  const Handle handle = open(proxy().address());
+  proxy().drop_reply(RequestKind::create);
+  EXPECT_EQ(lock_by_hand(handle.get(), kPath), "");
+  EXPECT_TRUE(wait_for_children(kPath, 1));
+}
+
+TEST_F(FromRawC, Bug2_ALostListingMakesTwoHolders) {
+  const Handle first = open(addresses()), second = open(proxy().address());
+  const std::string node = lock_by_hand(first.get(), kPath);
+  proxy().drop_reply(RequestKind::get_children);
+  EXPECT_NE(lock_by_hand(second.get(), kPath), "") << "both hold it now";
+  EXPECT_EQ(children(kPath).size(), 2U);
+}
+
+TEST_F(FromRawC, Ours_SurvivesBoth) {
+  Connection& connection = connect_by_proxy();
+  FairMutex mutex(connection, "/locks/ours");
+  proxy().drop_reply(RequestKind::create);
+  Hold hold = mutex.acquire();
+  EXPECT_TRUE(hold.is_valid());
+  EXPECT_EQ(children("/locks/ours").size(), 1U);
+  proxy().drop_reply(RequestKind::get_children);
+  EXPECT_FALSE(mutex.try_acquire_for(200ms));
+}
+
+TEST_F(FromRawC, TheSameInThreeLines) {
+#include <docs/from-raw-c_2.inc>
+  EXPECT_TRUE(mutex.is_held());
+}
+
+TEST_F(FromRawC, AHandleOfTheProgramWorksAsBefore) {
+  create_node("/orders/next");
+  const Handle owner = open(addresses());
+  zhandle_t* const handle = owner.get();
+#include <docs/from-raw-c_3.inc>
+  EXPECT_EQ(plain().data(full("/orders/next")), "4711");
+  EXPECT_EQ(zoo_exists(handle, "/orders/next", 0, nullptr), ZOK);
+  EXPECT_EQ(children(kPath).size(), 0U);
+}
+
+TEST_F(FromRawC, Ours_WaitsForALockByHand) {
+  const Handle handle = open(addresses());
+  const std::string node = lock_by_hand(handle.get(), kPath);
+  FairMutex mutex(connect(), kPath);
+  EXPECT_EQ(mutex.try_acquire().status(), AcquireStatus::busy);
+  EXPECT_EQ(zoo_delete(handle.get(), node.c_str(), -1), ZOK);
+  EXPECT_TRUE(mutex.try_acquire());
+}
+
+}  // namespace
+}  // namespace zkrecipes::testing

@@ -21,8 +21,12 @@ class FromRawC : public DocsTest {
   }
   Handle open(const std::string& address) {
     Handle handle(zookeeper_init((address + chroot()).c_str(), nullptr, 6'000, nullptr, nullptr, 0), &zookeeper_close);
-    EXPECT_TRUE(wait_for([&] { return zoo_state(handle.get()) == ZOO_CONNECTED_STATE; }));
+    wait_until_connected(handle);
     return handle;
+  }
+  /// A handle that is closed while disconnected leaves its nodes until its session ends.
+  static void wait_until_connected(const Handle& handle) {
+    EXPECT_TRUE(wait_for([&] { return zoo_state(handle.get()) == ZOO_CONNECTED_STATE; }));
   }
 };
 
@@ -40,6 +44,7 @@ TEST_F(FromRawC, Bug1_ALostReplyLeavesANodeThatNobodyKnows) {
   proxy().drop_reply(RequestKind::create);
   EXPECT_EQ(lock_by_hand(handle.get(), kPath), "");
   EXPECT_TRUE(wait_for_children(kPath, 1));
+  wait_until_connected(handle);
 }
 
 TEST_F(FromRawC, Bug2_ALostListingMakesTwoHolders) {
@@ -48,6 +53,7 @@ TEST_F(FromRawC, Bug2_ALostListingMakesTwoHolders) {
   proxy().drop_reply(RequestKind::get_children);
   EXPECT_NE(lock_by_hand(second.get(), kPath), "") << "both hold it now";
   EXPECT_EQ(children(kPath).size(), 2U);
+  wait_until_connected(second);
 }
 
 TEST_F(FromRawC, Ours_SurvivesBoth) {

@@ -135,10 +135,13 @@ def main():
     stem = options.output / ("handover_delay" if options.delays else "results")
     stem.parent.mkdir(parents=True, exist_ok=True)
     stem.with_suffix(".json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    text = report.text(document)
-    stem.with_suffix(".md").write_text(text, encoding="utf-8")
-    print(text)
-    paths = [stem.with_suffix(".md"), stem.with_suffix(".json")] + chart.draw(document, options.output)
+    texts = {stem.with_suffix(".md"): report.text(document)}
+    if not options.delays:
+        texts[options.output / "targets.md"] = report.targets_text(document)
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+        print(text)
+    paths = [*texts, stem.with_suffix(".json")] + chart.draw(document, options.output)
     print("written: " + ", ".join(str(path) for path in paths))
 
 

@@ -8,6 +8,18 @@ from harness.workloads import LOOK_AHEAD, OURS, PEERS, RETAINED, SIMPLE, WORKLOA
 SCALE = {"us": 1e6, "ns": 1e9}
 # Where our locks are compared with each other.
 LOCKS = {SIMPLE: "simple lock", OURS: "fair mutex", LOOK_AHEAD: "fair mutex, look-ahead", "curator": "Curator"}
+# What users do: a title, a workload, and which of our locks does it.
+GLANCE = [
+    ("lock and unlock, free", "lock", OURS),
+    ("the same, retained", "lock", RETAINED),
+    ("acquire and confirmed release, free", "confirmed", OURS),
+    ("read lock and unlock, free", "read", OURS),
+    ("permit of a semaphore, free", "semaphore", OURS),
+    ("from holder to holder, 8 contenders", "handover8", OURS),
+    ("the same, look-ahead", "handover8", LOOK_AHEAD),
+    ("from holder to holder, 64 contenders", "handover64", OURS),
+    ("the same, look-ahead", "handover64", LOOK_AHEAD),
+]
 RATIOS = {OURS: "ours / theirs", LOOK_AHEAD: "look-ahead / theirs", RETAINED: "retained / theirs"}
 
 
@@ -74,6 +86,23 @@ def workload_table(workload, measured):
     return table(header, list(rows.values()))
 
 
+def glance_table(document):
+    """One line for each thing that users do, in milliseconds, and how it compares with Curator."""
+    results = document["results"]
+    modes = {"loopback": "loopback", "delayed": f"{document['delay_ms']:g} ms each way", "ensemble": "ensemble, on disk"}
+    modes = {mode: title for mode, title in modes.items() if mode in results}
+    rows = []
+    for title, workload, ours in GLANCE:
+        measured = [results[mode].get(workload, {}) for mode in modes]
+        if not any(ours in each for each in measured):
+            continue
+        rows.append([title])
+        for each in measured:
+            rows[-1].append(median(each[ours], "seconds", 1e3) if ours in each else "-")
+            rows[-1].append(number(ratio(each[ours], each["curator"], "seconds")) if {ours, "curator"} <= set(each) else "-")
+    return table(["ms"] + [cell for title in modes.values() for cell in (title, "of Curator's")], rows)
+
+
 def targets_table(document):
     results = document["results"]
     titles = {"loopback": "loopback", "delayed": f"+{document['delay_ms']:g} ms each way", "ensemble": "ensemble"}
@@ -123,11 +152,12 @@ def head(document):
 
 
 def text(document):
-    """Everything, from what goes into the JSON file."""
+    """What was measured, from what goes into the JSON file: for docs/performance.md."""
     parts = head(document)
     if "delays" in document:
         parts.append("## From a release to the next grant, by the delay of the network, in ms\n")
         return "\n".join(parts + [delays_table(document) + "\n"])
+    parts += ["## At a glance\n", glance_table(document) + "\n"]
     for mode, by_workload in document["results"].items():
         parts.append(f"## {mode_title(mode, document)}\n")
         for workload in WORKLOADS:
@@ -138,6 +168,9 @@ def text(document):
         rows = [[name.replace("_", " "), number(value)] for name, value in document["micro"].items()]
         parts.append("## Without a server\n")
         parts.append(table(["call", "CPU ns"], rows) + "\n")
-    parts.append("## Must reach\n")
-    parts.append(targets_table(document) + "\n")
     return "\n".join(parts)
+
+
+def targets_text(document):
+    """What the project has set itself, and whether it was reached: for docs/performance-targets.md."""
+    return "\n".join(head(document) + [targets_table(document) + "\n"])

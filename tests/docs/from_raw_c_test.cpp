@@ -56,7 +56,16 @@ TEST_F(FromRawC, Bug2_ALostListingMakesTwoHolders) {
   wait_until_connected(second);
 }
 
-TEST_F(FromRawC, Ours_SurvivesBoth) {
+TEST_F(FromRawC, Bug3_ALostSessionIsNotNoticed) {
+  const Handle first = open(proxy().address()), second = open(addresses());
+  EXPECT_NE(lock_by_hand(first.get(), kPath), "");
+  proxy().black_hole();
+  expire(zoo_client_id(first.get())->client_id);
+  EXPECT_NE(lock_by_hand(second.get(), kPath), "") << "the next one has it";
+  EXPECT_EQ(zoo_state(first.get()), ZOO_CONNECTED_STATE) << "and the first one believes in its session";
+}
+
+TEST_F(FromRawC, Ours_SurvivesALostReplyAndALostListing) {
   Connection& connection = connect_by_proxy();
   FairMutex mutex(connection, "/locks/ours");
   proxy().drop_reply(RequestKind::create);

@@ -102,7 +102,7 @@ class Checker:
             yield from self.of_zklock(own, block)
             if behind:
                 yield from self.of_command(behind, block)
-        elif name.startswith("scripts/"):
+        elif IN_PROJECT.match(name):
             if not (self.root / name).is_file():
                 yield f"there is no {name}"
                 return

@@ -14,9 +14,10 @@ TEST_F(DocsTest, Troubleshooting_ListsHolderAndWaiters) {
   const PendingHold waiting = mutex.acquire_async();
   EXPECT_TRUE(wait_for_children(kPath, 2));
   ::testing::internal::CaptureStdout();
+  {
 #include <docs/troubleshooting_1.inc>
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
-              ::testing::ContainsRegex("holds .*token " + hold.token().to_string() + " \nwaits "));
+  } EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+                ::testing::ContainsRegex("holds .*token " + hold.token().to_string() + " \nwaits "));
 }
 
 }  // namespace

@@ -26,7 +26,6 @@ TEST_F(DocsTest, Callback_Cancelled) {
 }
 
 TEST_F(DocsTest, Callback_Polling) {
-  Store store;
   FairMutex mutex(connect(), kPath);
 #include <docs/waiting/callback_3.inc>
   EXPECT_TRUE(hold.is_valid());

@@ -7,14 +7,12 @@
 namespace zkrecipes::testing {
 namespace {
 
-struct Job {
-  void cancel() { cancelled = true; }
-  std::atomic<bool> cancelled{false};
-};
-
 TEST_F(DocsTest, FromCurator_AMutexWithATimeLimit) {
   Store store;
-  Job job;
+  struct {
+    void cancel() { cancelled = true; }
+    std::atomic<bool> cancelled{false};
+  } job;
   Connection& connection = connect();
   {
 #include <docs/from-curator_1.inc>

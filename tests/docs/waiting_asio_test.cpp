@@ -42,6 +42,8 @@ TEST_F(DocsTest, Asio_APendingHold) {
 }
 
 #if ZKRECIPES_HAS_ASIO_COROUTINES
+namespace of_asio {  // another page has a write(), too
+
 #include <docs/waiting/asio_2.inc>
 
 TEST_F(DocsTest, Asio_Coroutine) {
@@ -50,6 +52,8 @@ TEST_F(DocsTest, Asio_Coroutine) {
 #include <docs/waiting/asio_3.inc>
   EXPECT_EQ(store.writes, 1);
 }
+
+}  // namespace of_asio
 #endif
 
 }  // namespace

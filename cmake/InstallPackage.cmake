@@ -18,11 +18,12 @@ else()
 endif()
 
 install(TARGETS zkrecipes EXPORT zkrecipes-targets
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT zkrecipes_development
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
-  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(EXPORT zkrecipes-targets NAMESPACE zkrecipes:: DESTINATION "${package_dir}")
+    COMPONENT zkrecipes_runtime NAMELINK_COMPONENT zkrecipes_development
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT zkrecipes_runtime
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT zkrecipes_development)
+install(EXPORT zkrecipes-targets NAMESPACE zkrecipes:: DESTINATION "${package_dir}" COMPONENT zkrecipes_development)
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/zkrecipes-config.cmake.in"
   "${PROJECT_BINARY_DIR}/zkrecipes-config.cmake"
@@ -33,10 +34,17 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/zkrecipes-config-version
 install(FILES
   "${PROJECT_BINARY_DIR}/zkrecipes-config.cmake"
   "${PROJECT_BINARY_DIR}/zkrecipes-config-version.cmake"
-  "${PROJECT_SOURCE_DIR}/cmake/FindZooKeeper.cmake"
-  DESTINATION "${package_dir}")
+  DESTINATION "${package_dir}" COMPONENT zkrecipes_development)
+if(ZKRECIPES_IS_STATIC)
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindZooKeeper.cmake"
+    DESTINATION "${package_dir}" COMPONENT zkrecipes_development)
+endif()
 
 # Relative to the file itself, so that "cmake --install --prefix" and moved trees work.
 file(RELATIVE_PATH ZKRECIPES_PC_PREFIX "/prefix/${pkgconfig_dir}" "/prefix")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/zkrecipes.pc.in" "${PROJECT_BINARY_DIR}/zkrecipes.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/zkrecipes.pc" DESTINATION "${pkgconfig_dir}")
+install(FILES "${PROJECT_BINARY_DIR}/zkrecipes.pc" DESTINATION "${pkgconfig_dir}" COMPONENT zkrecipes_development)
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(DebianPackages)
+endif()

@@ -16,7 +16,8 @@ namespace zkrecipes {
 using detail::NodeKind;
 using detail::Status;
 
-struct ReadWriteLock::State {
+// Hidden: the state of a public class is not part of the public API.
+struct [[gnu::visibility("hidden")]] ReadWriteLock::State {
   std::unique_ptr<detail::LockCore> readers;
   std::unique_ptr<detail::LockCore> writers;
   LockOptions options;

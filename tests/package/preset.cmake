@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The preset "package" compiles the library and nothing else, on a machine without a JDK and the packages of the tests.
+# The preset "package" compiles the library and zklock and nothing else, on a machine without a JDK and the packages of the tests.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/work_dir.cmake")
@@ -22,7 +22,7 @@ string(JSON count LENGTH "${commands}")
 math(EXPR last "${count} - 1")
 foreach(i RANGE ${last})
   string(JSON file GET "${commands}" ${i} file)
-  if(NOT file MATCHES "^${SOURCE_DIR}/(connection|recipes)/")
+  if(NOT file MATCHES "^${SOURCE_DIR}/(connection|recipes|tools)/")
     message(FATAL_ERROR "the preset \"package\" compiles ${file}")
   endif()
 endforeach()

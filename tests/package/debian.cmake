@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The Debian packages: what is in them, what they depend on, and a program that is built with what they contain. They are
+# unpacked, not installed; scripts/check_install installs them.
+cmake_minimum_required(VERSION 3.25)
+
+include("${CMAKE_CURRENT_LIST_DIR}/work_dir.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
+set(ENV{REUSE_OBJECTS_OF} "${BUILD_DIR}")
+separate_arguments(LAUNCHER UNIX_COMMAND "${LAUNCHER}")
+set(root "${work_dir}/root")
+set(consumer "${SOURCE_DIR}/tests/package/consumer")
+
+function(fail text)
+  message(FATAL_ERROR "${text}\nleft for inspection: ${work_dir}")
+endfunction()
+
+set(preset "${CMAKE_COMMAND}" --preset deb -B "${work_dir}/build" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
+  "-DCMAKE_CXX_COMPILER_LAUNCHER=${SOURCE_DIR}/tests/package/reuse_object")
+execute_process(COMMAND ${preset} WORKING_DIRECTORY "${SOURCE_DIR}" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+run("${CMAKE_COMMAND}" --build "${work_dir}/build" --parallel 2)
+get_filename_component(cmake_dir "${CMAKE_COMMAND}" DIRECTORY)
+run("${cmake_dir}/cpack" --config "${work_dir}/build/CPackConfig.cmake" -B "${work_dir}/packages")
+
+# Which packages, and on what each depends.
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" soversion "${VERSION}")
+set(runtime "libzkrecipes${soversion}")
+set(expected libzkrecipes-dev ${runtime})
+set(depends_libzkrecipes-dev "${runtime} (= ${VERSION}-1)" libboost-dev libboost-thread-dev libboost-chrono-dev)
+set(depends_${runtime} libboost-thread1 libgoogle-glog libzookeeper-mt "libstdc++6")
+if(HAS_ZKLOCK)
+  list(APPEND expected zklock)
+  set(depends_zklock "${runtime} (= ${VERSION}-1)" libboost-program-options1)
+endif()
+file(GLOB packages "${work_dir}/packages/*.deb")
+set(found)
+foreach(package IN LISTS packages)
+  execute_process(COMMAND dpkg-deb --show "--showformat=\${Package}|\${Depends}" "${package}"
+    OUTPUT_VARIABLE fields COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH "^[^|]*" name "${fields}")
+  list(APPEND found "${name}")
+  foreach(dependency IN LISTS depends_${name})
+    string(FIND "${fields}" "${dependency}" at)
+    if(at EQUAL -1)
+      fail("${name} does not depend on ${dependency}: ${fields}")
+    endif()
+  endforeach()
+  # Two packages that have the same file cannot be installed side by side.
+  execute_process(COMMAND dpkg-deb --fsys-tarfile "${package}" COMMAND tar t
+    OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE "\n" ";" names "${names}")
+  list(FILTER names EXCLUDE REGEX "/$|^$")
+  foreach(file IN LISTS names)
+    if(DEFINED "owner_of_${file}")
+      fail("${file} is in ${name} and in ${owner_of_${file}}")
+    endif()
+    set("owner_of_${file}" "${name}")
+    if(NOT file MATCHES "^\\./usr/")
+      fail("${name} has ${file}")
+    endif()
+  endforeach()
+  foreach(file IN ITEMS copyright changelog.gz changelog.Debian.gz)
+    if(NOT "./usr/share/doc/${name}/${file}" IN_LIST names)
+      fail("${name} has no ${file}")
+    endif()
+  endforeach()
+  run(dpkg-deb --extract "${package}" "${root}")
+endforeach()
+list(SORT found)
+if(NOT found STREQUAL expected)
+  fail("the packages are ${found}, not ${expected}")
+endif()
+file(GLOB_RECURSE uncompressed "${root}/usr/share/man/*.[0-9]")
+if(uncompressed)
+  fail("not compressed: ${uncompressed}")
+endif()
+
+# The library that is packed exports what is recorded, and a program finds it.
+file(GLOB library "${root}/usr/lib/*/libzkrecipes.so")
+cmake_path(GET library PARENT_PATH lib_dir)
+run("${SOURCE_DIR}/scripts/symbols" "${library}")
+run("${CMAKE_COMMAND}" -S "${consumer}" -B "${work_dir}/consumer" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}"
+  "-DCMAKE_PREFIX_PATH=${root}/usr" -DZKRECIPES_EXPECTED_VERSION=${VERSION})
+set(ENV{PKG_CONFIG_PATH} "${lib_dir}/pkgconfig")
+execute_process(COMMAND pkg-config --cflags --libs "zkrecipes = ${VERSION}"
+  OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+if(flags MATCHES "glog|zookeeper")
+  fail("a program need not link what the shared library has: ${flags}")
+endif()
+separate_arguments(arguments UNIX_COMMAND "${CXX_FLAGS} ${consumer}/main.cpp ${flags} -Wl,-rpath,${lib_dir}")
+run("${CXX}" -std=c++17 "-DEXPECTED_VERSION=\"${VERSION}\"" -o "${work_dir}/consumer_program" ${arguments})
+run(${LAUNCHER} "${work_dir}/consumer_program")
+if(HAS_ZKLOCK)
+  set(ENV{LD_LIBRARY_PATH} "${lib_dir}")
+  run(${LAUNCHER} "${root}/usr/bin/zklock" --help)
+endif()
+
+file(REMOVE_RECURSE "${work_dir}")

@@ -6,10 +6,31 @@
 #   ZooKeeper_VERSION         from the header
 #   ZooKeeper_HAS_TLS         true when zookeeper_init_ssl is declared and the library has it
 #
-# Hints: ZooKeeper_ROOT, as for each find module.
+# Hints: ZooKeeper_ROOT, as for each find module. The packages of vcpkg (zookeeper) and of Conan (zookeeper-client-c) are
+# preferred, because they are found only where a build asks for them.
 
-find_path(ZooKeeper_INCLUDE_DIR zookeeper/zookeeper.h)
-find_library(ZooKeeper_LIBRARY zookeeper_mt)
+find_package(unofficial-zookeeper CONFIG QUIET)
+find_package(zookeeper-client-c CONFIG QUIET)
+mark_as_advanced(unofficial-zookeeper_DIR zookeeper-client-c_DIR)
+if(TARGET unofficial::zookeeper::zookeeper)
+  set(ZooKeeper_LIBRARY unofficial::zookeeper::zookeeper)
+elseif(TARGET zookeeper-client-c::zookeeper-client-c)
+  set(ZooKeeper_LIBRARY zookeeper-client-c::zookeeper-client-c)
+  # That package has the headers without their folder.
+  find_path(ZooKeeper_FLAT_INCLUDE_DIR zookeeper.h PATHS ${zookeeper-client-c_INCLUDE_DIRS} NO_DEFAULT_PATH)
+  mark_as_advanced(ZooKeeper_FLAT_INCLUDE_DIR)
+  if(ZooKeeper_FLAT_INCLUDE_DIR)
+    set(ZooKeeper_INCLUDE_DIR "${CMAKE_CURRENT_BINARY_DIR}/zookeeper_headers")
+    file(MAKE_DIRECTORY "${ZooKeeper_INCLUDE_DIR}")
+    file(CREATE_LINK "${ZooKeeper_FLAT_INCLUDE_DIR}" "${ZooKeeper_INCLUDE_DIR}/zookeeper" SYMBOLIC)
+  endif()
+endif()
+if(NOT ZooKeeper_INCLUDE_DIR)
+  find_path(ZooKeeper_INCLUDE_DIR zookeeper/zookeeper.h)
+endif()
+if(NOT ZooKeeper_LIBRARY)
+  find_library(ZooKeeper_LIBRARY zookeeper_mt)
+endif()
 mark_as_advanced(ZooKeeper_INCLUDE_DIR ZooKeeper_LIBRARY)
 
 set(ZooKeeper_VERSION)
@@ -50,9 +71,14 @@ if(ZooKeeper_FOUND)
   cmake_pop_check_state()
 
   if(NOT TARGET ZooKeeper::zookeeper_mt)
-    add_library(ZooKeeper::zookeeper_mt UNKNOWN IMPORTED)
+    if(TARGET "${ZooKeeper_LIBRARY}")
+      add_library(ZooKeeper::zookeeper_mt INTERFACE IMPORTED)
+      target_link_libraries(ZooKeeper::zookeeper_mt INTERFACE "${ZooKeeper_LIBRARY}")
+    else()
+      add_library(ZooKeeper::zookeeper_mt UNKNOWN IMPORTED)
+      set_target_properties(ZooKeeper::zookeeper_mt PROPERTIES IMPORTED_LOCATION "${ZooKeeper_LIBRARY}")
+    endif()
     set_target_properties(ZooKeeper::zookeeper_mt PROPERTIES
-      IMPORTED_LOCATION "${ZooKeeper_LIBRARY}"
       INTERFACE_INCLUDE_DIRECTORIES "${ZooKeeper_INCLUDE_DIR}"
       INTERFACE_COMPILE_DEFINITIONS "THREADED$<$<BOOL:${ZooKeeper_HAS_TLS}>:;HAVE_OPENSSL_H>")
   endif()

@@ -38,6 +38,10 @@ struct CreateSpec {
   /// An earlier session may have left a node with this guid in its name: remove it first. Not for in_data, where such
   /// a node is like anybody else's: node_exists until its session ends.
   std::string stale_guid;
+  /// If set, it is given the children of `guarded`, an ancestor of the node, before missing parents are made. If it
+  /// says true, none is made and the answer is `occupied`. `guarded` may be missing, too, and is not occupied then.
+  bool (*is_occupied)(const NameList& children) = nullptr;
+  std::string guarded{};
 };
 
 struct CreatedNode {

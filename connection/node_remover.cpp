@@ -58,7 +58,9 @@ class NodeRemover : public std::enable_shared_from_this<NodeRemover> {
       return;
     }
     if (status == Status::no_node) status = Status::ok;
-    if (status != Status::ok && status != Status::session_over && status != Status::closed)
+    // Only a folder can have children. It is removed by way of tidying up, and stays when somebody uses it.
+    if (status != Status::ok && status != Status::not_empty && status != Status::session_over &&
+        status != Status::closed)
       sender_.log()->error("node " + path_ + " cannot be removed (" + to_string(status) +
                            "); it stays until its session ends");
     if (done_) done_(status);

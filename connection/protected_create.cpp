@@ -18,10 +18,12 @@ namespace {
 /// happens after the step that asked for it. Kept alive by the completions.
 class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
  public:
-  ProtectedCreate(RequestSender& sender, SessionPtr session, CreateSpec spec, Client::CreateHandler done)
+  ProtectedCreate(RequestSender& sender, SessionPtr session, CreateSpec spec, ChrootPtr chroot,
+                  Client::CreateHandler done)
       : sender_(sender),
         session_(std::move(session)),
         spec_(std::move(spec)),
+        chroot_(std::move(chroot)),
         done_(std::move(done)),
         backoff_(sender.retry_policy()) {}
 
@@ -62,7 +64,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
         parents_ = with_ancestors(spec_.parent);
         if (parents_.empty()) return finish(Status::no_node);
         parent_ = parents_.size() - 1;
-        return create_parent();
+        return spec_.is_occupied != nullptr ? look_at_guarded() : create_parent();
       case Status::connection_loss:
         // A server that throttles leaves the connection up: only the first repetition comes at once.
         if (std::exchange(uncertain_, true)) return look_again();
@@ -77,7 +79,21 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
 
   // ---- Missing parents: up until one can be made, then down again ----
 
+  /// Or above it.
+  bool is_chroot(const std::string& parent) const { return chroot_ && parent.size() <= chroot_->path.size(); }
+
+  void look_at_guarded() {
+    sender_.send_until_answered(session_, {RequestKind::list, spec_.guarded}, then(&ProtectedCreate::guarded_listed));
+  }
+
+  void guarded_listed(Reply reply) {
+    if (reply.status != Status::ok && reply.status != Status::no_node) return finish(reply.status);
+    if (spec_.is_occupied(reply.children)) return finish(Status::occupied);
+    create_parent();
+  }
+
   void create_parent() {
+    if (is_chroot(parents_[parent_]) && !chroot_->may_be_made) return finish(Status::no_chroot);
     Request request{RequestKind::create, parents_[parent_]};
     request.mode = parent_ + 1 == parents_.size() ? spec_.parent_mode : ancestor_mode_;
     request.acl = spec_.parent_acl;
@@ -87,6 +103,8 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   void parent_created(Reply reply) {
     switch (reply.status) {
       case Status::ok:
+        if (chroot_ && parents_[parent_] == chroot_->path) chroot_->made();
+        [[fallthrough]];
       case Status::node_exists:
         if (++parent_ == parents_.size()) return create();
         return create_parent();
@@ -221,6 +239,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   RequestSender& sender_;
   const SessionPtr session_;
   CreateSpec spec_;
+  const ChrootPtr chroot_;
   Client::CreateHandler done_;
   std::vector<std::string> parents_;  // once they are known to be missing
   Backoff backoff_;
@@ -234,8 +253,9 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
 
 }  // namespace
 
-void create_protected(RequestSender& sender, const SessionPtr& session, CreateSpec spec, Client::CreateHandler done) {
-  std::make_shared<ProtectedCreate>(sender, session, std::move(spec), std::move(done))->start();
+void create_protected(RequestSender& sender, const SessionPtr& session, CreateSpec spec, Client::CreateHandler done,
+                      ChrootPtr chroot) {
+  std::make_shared<ProtectedCreate>(sender, session, std::move(spec), std::move(chroot), std::move(done))->start();
 }
 
 }  // namespace zkrecipes::detail

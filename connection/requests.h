@@ -26,6 +26,8 @@ enum class Status {
   rejected,          ///< any other final answer of the server
   too_many_watches,  ///< setting one more could make it impossible to reconnect
   too_large,         ///< larger than the server accepts (its jute.maxbuffer)
+  occupied,          ///< not asked of the server: another kind of lock uses the path; see CreateSpec::is_occupied
+  no_chroot,         ///< not asked of the server: the chroot is missing, and the program does not want it made
   connection_loss,   ///< outcome unknown; seen inside connection/ only, where it is resolved
   session_over,      ///< the session that the request belonged to is over
   closed,            ///< the connection was closed

@@ -8,7 +8,6 @@
 #include "connection/confirmed_set.h"
 #include "connection/node_remover.h"
 #include "connection/own_session_keeper.h"
-#include "connection/protected_create.h"
 #include "connection/thread_role.h"
 #include "zkrecipes/deadline.h"
 
@@ -235,12 +234,19 @@ void ZookeeperClient::create(const SessionPtr& session, CreateSpec spec, CreateH
   if (borrowed_) done = remembering(session, spec, std::move(done));
   if (!chroot_.empty()) {
     spec.parent = full(spec.parent);
+    spec.guarded = full(spec.guarded);
     done = [this, done = std::move(done)](Status status, CreatedNode node) {
       node.path = without_chroot(node.path);
       done(status, std::move(node));
     };
   }
-  create_protected(*this, session, std::move(spec), std::move(done));
+  create_protected(*this, session, std::move(spec), std::move(done), chroot_node_);
+}
+
+ChrootPtr ZookeeperClient::make_chroot_node() const {
+  if (chroot_.empty()) return nullptr;
+  const auto made = [log = log_, path = chroot_] { log->info("the chroot " + path + " did not exist and was made"); };
+  return std::make_shared<const Chroot>(Chroot{chroot_, options_.create_chroot, made});
 }
 
 /// `done`, and before it a note of what became of the node.

@@ -20,6 +20,7 @@
 #include "connection/guard.h"
 #include "connection/handle.h"
 #include "connection/mutex.h"
+#include "connection/protected_create.h"
 #include "connection/request_pipeline.h"
 #include "connection/request_sender.h"
 #include "connection/server_list.h"
@@ -138,6 +139,7 @@ class ZookeeperClient final : public Client,
   std::uint64_t callbacks_posted() const;
   bool on_callback_thread() const noexcept;
   void note_program_thread();
+  ChrootPtr make_chroot_node() const;
   std::string full(const std::string& path) const;
   std::string without_chroot(const std::string& path) const;
 
@@ -148,6 +150,7 @@ class ZookeeperClient final : public Client,
   const AclPtr acl_;         // of lock nodes
   const AclPtr parent_acl_;  // of missing parents
   const std::string chroot_;
+  const ChrootPtr chroot_node_ = make_chroot_node();
   const bool borrowed_;
   const ForkGuard fork_guard_;
   const std::shared_ptr<const Executor> executor_;  // null: none

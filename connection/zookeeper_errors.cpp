@@ -92,6 +92,10 @@ const char* to_string(Status status) noexcept {
       return "too many watches on one connection";
     case Status::too_large:
       return "too large for the server";
+    case Status::occupied:
+      return "another kind of lock uses the path";
+    case Status::no_chroot:
+      return "no such chroot";
     case Status::connection_loss:
       return "connection lost";
     case Status::session_over:

@@ -265,6 +265,11 @@ void Acquisition::perform(action::RaiseVersion& action) {
       });
 }
 
+void Acquisition::perform(action::Mark& action) {
+  ++requests_;
+  client_->set(session_, action.path, std::move(action.data), 0, [](const Reply&) {});
+}
+
 void Acquisition::perform(action::Timer& action) {
   const auto fired = [weak = weak_from_this(), attempt = attempt_, id = action.id] {
     if (const auto self = weak.lock()) self->answered(attempt, Topic::line, Status::ok, event::TimerFired{id});

@@ -91,6 +91,7 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
   void perform(action::Unprobe& action) ZKR_REQUIRES(mutex_);
   void perform(action::Remove& action) ZKR_REQUIRES(mutex_);
   void perform(action::RaiseVersion& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Mark& action) ZKR_REQUIRES(mutex_);
   void perform(action::Timer& action) ZKR_REQUIRES(mutex_);
   void perform(action::MakeHold& action) ZKR_REQUIRES(mutex_);
   void perform(action::Fail& action) ZKR_REQUIRES(mutex_);

@@ -14,8 +14,8 @@
 namespace zkrecipes::detail {
 
 /// What a request is about, so that its answer finds the part of the flow that asked. A semaphore waits in a line and
-/// counts leases, sometimes at the same time; all other recipes know the line only.
-enum class Topic { line, leases };
+/// counts leases, sometimes at the same time, and lists its path; all other recipes know the line only.
+enum class Topic { line, leases, path };
 
 /// What happened. Answers are final: the connection resolves lost replies, and the end of the session is an event of
 /// its own, so a status here is ok or one that the flow can act on.
@@ -123,6 +123,7 @@ struct Probe {
   std::string path;
 };
 struct Unprobe {};
+/// A folder that is not empty stays.
 struct Remove {
   std::string path;
   std::int64_t czxid = 0;  ///< of a node whose name is not unique
@@ -132,6 +133,11 @@ struct RaiseVersion {
   std::string path;
   std::string data;
   std::int32_t expected = 0;
+};
+/// Writes the data of a node that has none yet. Nobody needs to know whether that succeeds.
+struct Mark {
+  std::string path;
+  std::string data;
 };
 /// A timer ends with its attempt.
 struct Timer {
@@ -160,7 +166,7 @@ struct NotServed {};
 
 using Action = std::variant<action::AwaitSession, action::Create, action::List, action::Look, action::WatchNode,
                             action::WatchChildren, action::Unwatch, action::Probe, action::Unprobe, action::Remove,
-                            action::RaiseVersion, action::Timer, action::MakeHold, action::Fail, action::NotServed>;
+                            action::RaiseVersion, action::Mark, action::Timer, action::MakeHold, action::Fail, action::NotServed>;
 /// In the order in which they are to be performed. Most events have few.
 using Actions = boost::container::small_vector<Action, 3>;
 

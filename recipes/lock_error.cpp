@@ -15,8 +15,24 @@ std::exception_ptr lock_error(Status status, const std::string& path, const Clie
           lock + "the server does not permit it; check the connection's credentials and the ACLs of the path"));
     case Status::no_children_for_ephemerals:
       return std::make_exception_ptr(
-          Error(ErrorCode::unusable_path, lock + "a node on the path is ephemeral and cannot have children; is it in "
-                                                 "use by a SimpleLock? Choose another path"));
+          Error(ErrorCode::unusable_path,
+                lock + "this path, or a node above it, is an ephemeral node, as that of a SimpleLock that is held, and "
+                       "cannot have children; a SimpleLock needs a path of its own, so choose another one for this "
+                       "lock"));
+    case Status::occupied:
+      return std::make_exception_ptr(
+          Error(ErrorCode::unusable_path,
+                "semaphore " + path + ": a FairMutex or a ReadWriteLock (or a recursive one, or a peer of theirs) uses "
+                                      "this path, and the two do not exclude each other; give each a path of its own"));
+    case Status::no_chroot:
+      return std::make_exception_ptr(
+          Error(ErrorCode::unusable_path, lock + "the chroot of the connection does not exist, and "
+                                                 "ConnectionOptions::create_chroot is false; make the chroot, or "
+                                                 "correct it in ConnectionOptions::servers"));
+    case Status::no_node:
+      return std::make_exception_ptr(
+          Error(ErrorCode::unusable_path, lock + "the node above the path is missing and cannot be made; if the "
+                                                 "program's own handle has a chroot, make that first"));
     case Status::too_many_watches:
       return std::make_exception_ptr(
           Error(ErrorCode::too_many_watches, lock + "too many waiters on one connection; spread them over several"));
@@ -40,6 +56,15 @@ std::exception_ptr sequence_error(const std::string& path) {
             "lock " + path +
                 ": the 2^31 sequence numbers of this path are used up and no longer order the queue; "
                 "remove the node once nobody uses it, or move to another path"));
+}
+
+std::exception_ptr semaphore_error(const std::string& path) {
+  return std::make_exception_ptr(
+      Error(ErrorCode::unusable_path,
+            "lock " + path + ": a Semaphore uses this path (its folder " + path +
+                "/leases is there), and the two do not exclude each other; give each a path of its own. If no "
+                "semaphore uses the path any more, delete that folder, or wait: the server removes it about a minute "
+                "after its last use"));
 }
 
 std::exception_ptr permits_error(const std::string& path, int wanted, int permits) {

@@ -13,6 +13,8 @@ std::exception_ptr lock_error(Status status, const std::string& path, const Clie
 
 /// The sequence numbers under `path` are used up.
 std::exception_ptr sequence_error(const std::string& path);
+/// For a lock with a queue that has found a semaphore at its path.
+std::exception_ptr semaphore_error(const std::string& path);
 /// For a waiter that the new number of permits is too small for.
 std::exception_ptr permits_error(const std::string& path, int wanted, int permits);
 

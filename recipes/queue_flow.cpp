@@ -37,6 +37,8 @@ void QueueFlow::join(Actions& out) {
   create.acl = acl_of(spec_);
   if (spec_->options.version_token) create.parent_mode = CreateMode::persistent;
   create.stale_guid = std::exchange(stale_guid_, {});
+  create.is_occupied = spec_->is_occupied;
+  create.guarded = spec_->guarded;
   out.emplace_back(action::Create{Topic::line, std::move(create)});
   // In the same round trip: answers come in order, so the listing shows the new node.
   out.emplace_back(action::List{Topic::line, spec_->path});
@@ -48,7 +50,7 @@ void QueueFlow::handle(const event::Created& created, Actions& out) {
   node_ = created.node.path;
   czxid_ = created.node.stat.czxid;
   if (!listed_early_) return;
-  const Verdict verdict = judge(std::exchange(early_children_, {}), name_of(node_), spec_->kind, guid_);
+  const Verdict verdict = judged(std::exchange(early_children_, {}));
   if (verdict.kind == Verdict::Kind::gone) return list_again(out);
   act_on(verdict, early_version_, out);
 }
@@ -56,6 +58,7 @@ void QueueFlow::handle(const event::Created& created, Actions& out) {
 void QueueFlow::handle(const event::Listed& listed, Actions& out) {
   switch (step_) {
     case Step::looking:
+      if (spec_->role == NodeRole::holds && listed.children.contains(kLeaseFolder)) return refuse_path(out);
       if (!would_wait(listed.children, spec_->kind)) return join(out);
       clean_up(Step::over, out);
       out.emplace_back(action::NotServed{});
@@ -68,13 +71,13 @@ void QueueFlow::handle(const event::Listed& listed, Actions& out) {
         early_version_ = listed.stat.version;
         return;
       }
-      const Verdict verdict = judge(listed.children, name_of(node_), spec_->kind, guid_);
+      const Verdict verdict = judged(listed.children);
       if (verdict.kind == Verdict::Kind::gone) return list_again(out);
       return act_on(verdict, listed.stat.version, out);
     }
     case Step::listing:
       if (listed.status == Status::no_node) return rejoin(out);
-      return act_on(judge(listed.children, name_of(node_), spec_->kind, guid_), listed.stat.version, out);
+      return act_on(judged(listed.children), listed.stat.version, out);
     case Step::moving_up:
       return moved_up(listed, out);
     case Step::watching_queue: {
@@ -83,7 +86,7 @@ void QueueFlow::handle(const event::Listed& listed, Actions& out) {
         watching_ = false;
         return rejoin(out);
       }
-      const Verdict verdict = judge(listed.children, name_of(node_), spec_->kind, guid_);
+      const Verdict verdict = judged(listed.children);
       if (verdict.kind == Verdict::Kind::waits) return;
       if (std::exchange(watching_, false)) out.emplace_back(action::Unwatch{Topic::line});
       return act_on(verdict, listed.stat.version, out);
@@ -106,8 +109,13 @@ void QueueFlow::watch_queue(Actions& out) {
 
 // ---- Waiting ----
 
+Verdict QueueFlow::judged(const NameList& children) const {
+  return judge(children, name_of(node_), spec_->kind, guid_);
+}
+
 void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Actions& out) {
   for (const std::string& stray : verdict.strays) out.emplace_back(action::Remove{detail::join(spec_->path, stray)});
+  if (spec_->role == NodeRole::holds && verdict.beside_semaphore) return refuse_path(out);
   if (queue_position_ < 0) queue_position_ = verdict.ahead;
   switch (verdict.kind) {
     case Verdict::Kind::holds:
@@ -140,6 +148,12 @@ void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Acti
       out.emplace_back(action::Fail{Status::rejected, spec_->path, sequence_error(spec_->path)});
       return;
   }
+}
+
+/// Also when a semaphore comes later: until then our node has kept it from coming, unless it is that of another library.
+void QueueFlow::refuse_path(Actions& out) {
+  clean_up(Step::over, out);
+  out.emplace_back(action::Fail{Status::rejected, spec_->path, semaphore_error(spec_->path)});
 }
 
 void QueueFlow::watch(const std::string& node, Actions& out) {
@@ -187,7 +201,7 @@ void QueueFlow::move_up(Actions& out) {
 
 void QueueFlow::moved_up(const event::Listed& listed, Actions& out) {
   if (listed.status == Status::no_node) return rejoin(out);
-  const Verdict verdict = judge(listed.children, name_of(node_), spec_->kind, guid_);
+  const Verdict verdict = judged(listed.children);
   const bool is_next =
       verdict.kind == Verdict::Kind::waits && verdict.proof_by_deletion && verdict.watch == predecessor_;
   if (is_next && predecessor_left_) return take_turn(Proof::listing, 0, out);

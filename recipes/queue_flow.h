@@ -20,13 +20,16 @@ struct QueueSpec {
   /// `waits`: being first is only a step on the way (a semaphore's line), so there is no hold: the flow keeps its place
   /// until Left, and is_first() says so.
   NodeRole role = NodeRole::holds;
+  bool (*is_occupied)(const NameList& children) = nullptr;  ///< see CreateSpec
+  std::string guarded{};
 };
 
 /// One place in the queue of a fair recipe.
 ///
 /// The node is created and the queue listed in one round trip. Then the rule says whether we hold or which single node
 /// to watch. When that node is deleted we list again, unless the rule said that its deletion proves our turn. After a
-/// lost session, or when somebody has deleted our node, the flow joins again at the back.
+/// lost session, or when somebody has deleted our node, the flow joins again at the back. A listing that shows the
+/// folder of a semaphore's leases ends it: see kLeaseFolder.
 ///
 /// With look-ahead the node before the predecessor is watched, still one watch. When that node is deleted, the flow
 /// lists and watches the predecessor in one packet, usually while the predecessor holds. So it knows by then that it is
@@ -81,6 +84,8 @@ class QueueFlow final : public Flow {
   void join(Actions& out);
   void list_again(Actions& out);
   void watch_queue(Actions& out);
+  Verdict judged(const NameList& children) const;
+  void refuse_path(Actions& out);
   void act_on(const Verdict& verdict, std::int32_t parent_version, Actions& out);
   void watch(const std::string& node, Actions& out);
   void move_up(Actions& out);

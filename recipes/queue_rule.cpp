@@ -45,7 +45,10 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
   std::optional<NodeName> second;
   for (const std::string_view child : children) {
     const auto node = parse_node_name(child);
-    if (!node) continue;
+    if (!node) {
+      verdict.beside_semaphore = verdict.beside_semaphore || child == kLeaseFolder;
+      continue;
+    }
     overflow = overflow || node->sequence < 0;
     if (node->name == mine) {
       present = true;
@@ -73,6 +76,17 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
     }
   }
   return verdict;
+}
+
+bool has_queue(const NameList& children) {
+  return std::any_of(children.begin(), children.end(), [](std::string_view child) {
+    const auto node = parse_node_name(child);
+    return node && node->kind != NodeKind::lease;
+  });
+}
+
+bool is_only_a_queue(const NameList& children) {
+  return !children.contains(kLeaseFolder) && has_queue(children);
 }
 
 bool would_wait(const NameList& children, NodeKind kind) {

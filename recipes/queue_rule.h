@@ -31,6 +31,8 @@ struct Verdict {
   /// once all nodes up to it are gone, `watch` is the only one ahead, and its deletion is a proof. Empty where it would
   /// be none, or when `watch` is the only one ahead.
   std::string look_past;
+  /// A semaphore uses the path: the folder of its leases is there.
+  bool beside_semaphore = false;
   std::vector<std::string> strays;  ///< other nodes with my guid: a create that was applied twice
 };
 
@@ -40,6 +42,17 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
 
 /// Whether a newcomer of this kind would have to wait.
 bool would_wait(const NameList& children, NodeKind kind);
+
+// A Semaphore and a lock with a queue do not see each other's nodes, so both would hold at one path. Each creates first
+// and then looks for the other, so of two that begin at the same time at least one sees the other.
+
+/// The child of a semaphore's path that a lock with a queue looks for. The semaphore has it before it has a permit, and
+/// for as long as it has one.
+constexpr std::string_view kLeaseFolder = "leases";
+/// Whether one of these children of a semaphore's path is in the queue of another kind of lock.
+bool has_queue(const NameList& children);
+/// The same, unless a semaphore uses the path already: then it is the other lock that is refused.
+bool is_only_a_queue(const NameList& children);
 
 /// The contenders among the children, first in line first. Refers to `children`.
 std::vector<NodeName> in_queue_order(const NameList& children);

@@ -18,6 +18,8 @@ constexpr std::chrono::seconds kPatienceOfATry{2};
 constexpr std::chrono::milliseconds kLookAgain{50};
 // Timers that expect progress are numbered by the movements that were seen when they were started.
 constexpr int kLookAgainTimer = -1;
+// The data of a folder of leases; only the version that the write leaves matters to programs.
+constexpr const char* kMark = "a Semaphore's; no other kind of lock was here when it was made";
 
 template <class Wanted>
 bool ends_with(const Actions& actions) {
@@ -40,9 +42,10 @@ LockOptions options_of_line(const LockOptions& options) {
 
 SemaphoreSpec::SemaphoreSpec(const std::string& lock_path, LockOptions lock_options, const std::string& client_identity)
     : path(lock_path),
-      leases(join(lock_path, "leases")),
-      line(std::make_shared<const QueueSpec>(QueueSpec{
-          join(lock_path, "locks"), NodeKind::lock, options_of_line(lock_options), client_identity, NodeRole::waits})),
+      leases(join(lock_path, kLeaseFolder)),
+      line(std::make_shared<const QueueSpec>(QueueSpec{join(lock_path, "locks"), NodeKind::lock,
+                                                       options_of_line(lock_options), client_identity, NodeRole::waits,
+                                                       is_only_a_queue, lock_path})),
       options(std::move(lock_options)),
       identity(client_identity) {}
 
@@ -76,6 +79,7 @@ void SemaphoreFlow::handle(const event::SessionReady& ready, Actions& out) {
 
 void SemaphoreFlow::handle(const event::Listed& listed, Actions& out) {
   if (listed.topic == Topic::line) return follow_line(listed, out);
+  if (listed.topic == Topic::path) return looked_around(listed, out);
   if (listed.watched && listed.status != Status::ok) watching_ = false;
   if (!listed.watched) counting_ = false;
   if (step_ == Step::looking) {
@@ -153,6 +157,7 @@ void SemaphoreFlow::handle(const event::TimerFired& timer, Actions& out) {
 void SemaphoreFlow::create_leases(Actions& out) {
   step_ = Step::at_head;
   counted_too_early_ = false;
+  looked_around_ = false;
   if (std::exchange(watching_, false)) out.emplace_back(action::Unwatch{Topic::leases});
   for (int i = 0; i < wanted_; ++i) {
     CreateSpec create;
@@ -161,6 +166,8 @@ void SemaphoreFlow::create_leases(Actions& out) {
     create.name = protected_name(create.guid, NodeKind::lease);
     create.data = spec_->identity;
     create.acl = acl_of(spec_);
+    create.is_occupied = is_only_a_queue;
+    create.guarded = spec_->path;
     out.emplace_back(action::Create{Topic::leases, std::move(create)});
   }
   count_leases(out);
@@ -188,9 +195,39 @@ void SemaphoreFlow::seen_from_the_head(const event::Listed& leases, Actions& out
   }
   const bool listed = shows_all_of_ours(leases.children);
   if (leases.watched && !listed) return start_again(event::OwnNodeGone{}, out);
-  if (listed && fits(leases.children.size())) return make_hold(out);
+  if (listed && fits(leases.children.size())) return is_ours_alone(leases) ? make_hold(out) : look_around(out);
   if (listed && patience_ == Patience::try_once) return not_served(out);
   if (!watching_) watch_leases(out);
+}
+
+/// The folder is marked once somebody has seen, after it was made, that there was no queue of another kind of lock. Locks
+/// with a queue respect the folder from then on, so nobody has to look again for as long as it exists.
+bool SemaphoreFlow::is_ours_alone(const event::Listed& leases) const {
+  return leases.stat.version > 0 || looked_around_;
+}
+
+void SemaphoreFlow::look_around(Actions& out) {
+  step_ = Step::looking_around;
+  out.emplace_back(action::List{Topic::path, spec_->path});
+}
+
+void SemaphoreFlow::looked_around(const event::Listed& path, Actions& out) {
+  if (step_ != Step::looking_around) return;
+  if (has_queue(path.children)) return refuse_path(out);
+  looked_around_ = true;
+  step_ = Step::at_head;
+  out.emplace_back(action::Mark{spec_->leases, kMark});
+  count_leases(out);  // the number of permits may have changed meanwhile
+}
+
+/// The folders are removed, too, unless others use them: they would keep the users of the other lock from theirs.
+void SemaphoreFlow::refuse_path(Actions& out) {
+  step_ = Step::over;
+  give_leases_back(out);
+  out.emplace_back(action::Remove{spec_->leases});
+  append(line_.on(event::Left{}), out);
+  out.emplace_back(action::Remove{spec_->line->path});
+  out.emplace_back(action::Fail{Status::occupied, spec_->path, nullptr});
 }
 
 bool SemaphoreFlow::shows_all_of_ours(const NameList& children) const {
@@ -250,6 +287,7 @@ void SemaphoreFlow::handle(const event::SessionOver& over, Actions& out) {
 
 void SemaphoreFlow::handle(const event::Refused& refused, Actions& out) {
   if (step_ == Step::over) return;
+  if (refused.status == Status::occupied) return refuse_path(out);
   if (step_ == Step::in_line && refused.topic == Topic::line) return follow_line(refused, out);
   const std::string& path = refused.topic == Topic::line ? spec_->line->path : spec_->path;
   clean_up(Step::over, out);

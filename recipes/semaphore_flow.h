@@ -39,6 +39,11 @@ struct PermitDemand {
 /// there for a moment while they are being served. So the try then joins the line, and watches the leases until its
 /// turn: it ends as soon as the leases leave too few permits, or when nothing has moved for a while.
 ///
+/// A FairMutex or a ReadWriteLock at the same path would not see the leases, nor would they see it, and both would hold.
+/// So the flow looks at the children of the path before it makes missing folders, and again at the head of the line
+/// until the folder of the leases is marked. If there is a queue it ends, and leaves nothing behind. Where the folders
+/// exist and are marked, which is the usual case, this takes no request.
+///
 /// A lost session loses the place in line and the leases together, so the flow rejoins at the back. So it does when
 /// somebody has deleted one of them.
 class SemaphoreFlow final : public Flow {
@@ -53,8 +58,9 @@ class SemaphoreFlow final : public Flow {
     looking,   // a try: are there permits?
     standing,  // a try behind others: watches the leases before it joins the line
     in_line,
-    at_head,  // has, or is about to have, its leases
-    first,    // there are enough permits
+    at_head,         // has, or is about to have, its leases
+    looking_around,  // there are enough permits; is there a queue of another kind of lock?
+    first,           // there are enough permits
     over,
   };
 
@@ -80,6 +86,10 @@ class SemaphoreFlow final : public Flow {
   void seen_from_the_head(const event::Listed& leases, Actions& out);
   void create_leases(Actions& out);
   void count_leases(Actions& out);
+  bool is_ours_alone(const event::Listed& leases) const;
+  void look_around(Actions& out);
+  void looked_around(const event::Listed& path, Actions& out);
+  void refuse_path(Actions& out);
   bool shows_all_of_ours(const NameList& children) const;
   void make_hold(Actions& out);
   void start_again(const Event& why, Actions& out);
@@ -108,6 +118,7 @@ class SemaphoreFlow final : public Flow {
   };
   std::vector<Lease> leases_;       // ours; sorted by path when all are created
   bool counted_too_early_ = false;  // the leases were listed before all of ours were known
+  bool looked_around_ = false;      // and there was no queue of another kind of lock
   bool counting_ = false;           // a listing of the leases, without a watch, is on its way
   bool watching_ = false;           // the leases
   bool busy_line_ = false;          // a try that stands behind others that are being served

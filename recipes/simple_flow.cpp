@@ -28,8 +28,8 @@ void SimpleFlow::handle(const event::SessionReady& ready, Actions& out) {
 void SimpleFlow::handle(const event::Looked& looked, Actions& out) {
   if (step_ != Step::looking && step_ != Step::looking_at_holder) return;
   if (!looked.there) return race(out);
-  if (step_ == Step::looking) return not_served(out);
   if (!looked.stat.is_ephemeral()) return refuse_data_node(out);
+  if (step_ == Step::looking) return not_served(out);
   watch_parent(out);
 }
 
@@ -85,8 +85,9 @@ void SimpleFlow::refuse_data_node(Actions& out) {
                    std::make_exception_ptr(Error(
                        ErrorCode::unusable_path,
                        "lock " + spec_->path +
-                           ": there is a node that is nobody's lock (it is not ephemeral) and will not go by itself; "
-                           "choose another path"))});
+                           ": there is a node at this path that is not ephemeral, so it is no SimpleLock: it is the "
+                           "folder of another lock (FairMutex, ReadWriteLock, Semaphore, or a lock further down), or "
+                           "somebody's data. A SimpleLock needs a path of its own; choose another one"))});
 }
 
 void SimpleFlow::handle(const event::Changed&, Actions& out) {

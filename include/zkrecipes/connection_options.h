@@ -79,6 +79,12 @@ enum class LeaseProof {
 ///     zkrecipes::Connection connection(options);
 struct ConnectionOptions {
   std::string servers;  ///< "host:port,host:port/chroot"; the port defaults to 2181
+  /// What happens when the chroot of `servers` does not exist. True: the first acquire makes it, with its parents, and
+  /// logs that (severity info). False: nothing is made, and each call that acquires throws Error(unusable_path) until
+  /// somebody has made it; a PendingHold ends with that error. A wrong chroot is then noticed at the first acquire, and
+  /// not earlier: constructors, wait_until_connected(), contenders() and holder() do not look for it. Not used with a
+  /// handle of the program, whose chroot is the program's to make.
+  bool create_chroot = true;
   /// At least three ticks of the server, 6 s by default; see docs/guarantees.md.
   std::chrono::milliseconds session_timeout{10'000};
   RetryPolicy retry;
@@ -99,8 +105,9 @@ struct ConnectionOptions {
   std::optional<TlsOptions> tls;
   /// Takes the lines that are about this connection, its locks and its holds, and those of the C client that say what
   /// is wrong, instead of glog. Lines that the library cannot attribute to a connection go to glog all the same: those
-  /// of the C client about a handle that the program brought along, and those of more than 64 handles with sinks at a
-  /// time. Default: glog, in which lines of severity info are left out until google::InitGoogleLogging() was called.
+  /// of the C client about a handle that the program brought along, and those of more than 64 handles at a time.
+  /// Default: glog. Until google::InitGoogleLogging() was called the library writes warnings and errors to the standard
+  /// error output itself, and leaves lines of severity info out. docs/logging.md has the lines.
   LogSink log;
   /// Runs the callbacks of on_ready(), on_revoke, on_lost() and on_state_change(): it is given each of them as a
   /// function to be called once, now or later, on any thread. Default: threads of the connection call them. See

@@ -38,9 +38,14 @@ class SemaphoreCore;
 /// Each client counts with its own number of permits. Give all clients the same number: a client with a larger number
 /// takes permits up to that number.
 ///
+/// One path is for one kind of lock. An acquire throws Error(unusable_path) if a FairMutex, a ReadWriteLock or one of
+/// their recursive kinds has a node at the path; and they refuse the path of a semaphore. If both begin at the same
+/// time one of them is refused, or both are. Nothing is left behind by the one that is refused.
+///
 /// Thread-safety: all members may be called from any thread, except that the destructor must not run beside another
-/// call. Lifetime: the semaphore may outlive its Connection; acquiring then throws ConnectionClosed. Permits (Hold) may
-/// outlive the semaphore. Blocking and exceptions are those of FairMutex. In addition, an acquire of less than one
+/// call. Lifetime: the semaphore may outlive its Connection; acquiring then throws ConnectionClosed. Permits (Hold) and
+/// pending holds may outlive the semaphore. Destroying it takes no permit away, waits for nothing, and is allowed
+/// inside callbacks. Blocking, tries and exceptions are those of FairMutex. In addition, an acquire of less than one
 /// permit, or of more than there are, throws std::invalid_argument at once.
 class Semaphore {
  public:

@@ -53,10 +53,10 @@ class FlowDriver {
     take<action::Create>(Topic::line);
     return feed("node_exists", event::Created{Topic::line, Status::node_exists, {}});
   }
-  FlowDriver& listed(const NameList& children, Topic topic = Topic::line, std::int32_t version = 0) {
+  FlowDriver& listed(const NameList& children, Topic topic = Topic::line, std::optional<std::int32_t> version = {}) {
     take<action::List>(topic);
     event::Listed event{topic, Status::ok, children, {}, false};
-    event.stat.version = version;
+    event.stat.version = version.value_or(usual_version(topic));
     for (const std::string_view child : children) known_.insert(join(topic_path_, child));
     return feed("listed(" + std::to_string(children.size()) + ")", event);
   }
@@ -81,10 +81,11 @@ class FlowDriver {
     take<action::WatchNode>(Topic::line);
     return refused();
   }
-  FlowDriver& children_watched(const NameList& children, Topic topic = Topic::leases, std::int32_t version = 0) {
+  FlowDriver& children_watched(const NameList& children, Topic topic = Topic::leases,
+                               std::optional<std::int32_t> version = {}) {
     take<action::WatchChildren>(topic);
     event::Listed event{topic, Status::ok, children, {}, true};
-    event.stat.version = version;
+    event.stat.version = version.value_or(usual_version(topic));
     if (topic == Topic::line)
       for (const std::string_view child : children) known_.insert(join(topic_path_, child));
     return feed("children_watched(" + std::to_string(children.size()) + ")", event);
@@ -218,6 +219,8 @@ class FlowDriver {
   }
 
  private:
+  /// The folder of the leases is marked, as a rule.
+  static std::int32_t usual_version(Topic topic) { return topic == Topic::leases ? 1 : 0; }
   template <class Wanted>
   static bool is(const Action& action, std::optional<Topic> topic) {
     const auto* const found = std::get_if<Wanted>(&action);
@@ -231,12 +234,12 @@ class FlowDriver {
   static std::string topic_of(const Action& action) {
     const bool leases = is<action::Create>(action, Topic::leases) || is<action::List>(action, Topic::leases) ||
                         is<action::WatchChildren>(action, Topic::leases);
-    return leases ? "/leases" : "";
+    return leases ? "/leases" : is<action::List>(action, Topic::path) ? "/path" : "";
   }
   static std::string name_of_action(const Action& action) {
     static const char* const kNames[] = {"AwaitSession",  "Create",  "List",     "Look",    "WatchNode",
                                          "WatchChildren", "Unwatch", "Probe",    "Unprobe", "Remove",
-                                         "RaiseVersion",  "Timer",   "MakeHold", "Fail",    "NotServed"};
+                                         "RaiseVersion",  "Mark",    "Timer",    "MakeHold", "Fail", "NotServed"};
     static_assert(std::size(kNames) == std::variant_size_v<Action>, "a name for each action");
     return kNames[action.index()];
   }
@@ -267,6 +270,8 @@ class FlowDriver {
   }
   void note(const action::Create& action) {
     if (action.topic == Topic::line) topic_path_ = action.spec.parent;
+    if (action.spec.is_occupied != nullptr)  // the folders of a semaphore
+      for (const char* const folder : {"locks", "leases"}) known_.insert(join(action.spec.guarded, folder));
     pending_.push_back(action);
   }
   void note(const action::WatchNode& action) {
@@ -293,6 +298,7 @@ class FlowDriver {
     live_.erase(action.path);
     removed_.push_back(action.path);
   }
+  void note(const action::Mark& action) { EXPECT_EQ(known_.count(action.path), 1U) << trail_; }
   void note(const action::Timer& action) { timers_.insert(action.id); }
   void note(const action::Fail& action) {
     failed_ = action;

@@ -67,6 +67,16 @@ class FlowExplorer {
       return result;
     }
     add("over", [](Driver& d) { d.session_over(); });
+    if (driver.template awaits_answer<action::List>(Topic::path)) {
+      add("no queue", [](Driver& d) { d.listed({"locks", "leases"}, Topic::path); });
+      add("a queue", [](Driver& d) { d.listed({"locks", "leases", "_c_x-lock-0000000001"}, Topic::path); });
+    }
+    if (driver.template awaits_answer<action::List>(Topic::leases)) {
+      const NameList mine = driver.lease_names();
+      add("mine, unmarked", [mine](Driver& d) { d.listed(mine, Topic::leases, 0); });
+    }
+    if (driver.template awaits_answer<action::Create>(Topic::leases))
+      add("occupied", [](Driver& d) { d.refused(Status::occupied, Topic::leases); });
     for (const Topic topic : {Topic::line, Topic::leases}) {
       if (driver.template awaits_answer<action::Create>(topic))
         add("created", [topic](Driver& d) { d.created(topic); });
@@ -137,6 +147,7 @@ class FlowExplorer {
             {"behind a reader", {"_c_x-__READ__0000000001", mine}},
             {"third", {"_c_x-lock-0000000001", "_c_x-lock-0000000002", mine}},
             {"twice", {mine, "_c_guid1-lock-0000000006"}},
+            {"beside a semaphore", {"leases", mine}},
             {"overflow", {mine, "_c_x-lock--2147483648"}}};
   }
 

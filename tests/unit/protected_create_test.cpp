@@ -36,12 +36,13 @@ class ProtectedCreateTest : public ::testing::Test {
     return spec;
   }
 
-  void begin(CreateSpec spec) {
-    create_protected(sender_, sender_.session(), std::move(spec), [this](Status status, CreatedNode node) {
+  void begin(CreateSpec spec, ChrootPtr chroot = nullptr) {
+    const auto done = [this](Status status, CreatedNode node) {
       EXPECT_FALSE(status_) << "completed twice";
       status_ = status;
       node_ = std::move(node);
-    });
+    };
+    create_protected(sender_, sender_.session(), std::move(spec), done, std::move(chroot));
   }
   void lose_create() {
     sender_.answer(Kind::create, Status::connection_loss);
@@ -101,6 +102,72 @@ TEST_F(ProtectedCreateTest, MissingParentsAreMadeFromTheBottomUpAndDownAgain) {
   EXPECT_EQ(sender_.answer_created("/locks/a", 2).path, "/locks/a");
   sender_.answer_created("/locks/a/_c_guid-lock-0", 3);
   expect_created("/locks/a/_c_guid-lock-0", 3, false);
+}
+
+/// As a semaphore's.
+CreateSpec guarded_spec(CreateSpec spec) {
+  spec.guarded = "/locks";
+  spec.is_occupied = [](const NameList& children) { return children.contains("other"); };
+  return spec;
+}
+
+TEST_F(ProtectedCreateTest, MissingParentsOfAnOccupiedPath_AreNotMade) {
+  begin(guarded_spec(queue_spec()));
+  sender_.answer(Kind::create, Status::no_node);
+  EXPECT_EQ(sender_.answer_children({"foreign", "other"}).path, "/locks");
+  expect_failed(Status::occupied);
+}
+
+TEST_F(ProtectedCreateTest, MissingParentsOfAFreePath_AreMade) {
+  begin(guarded_spec(queue_spec()));
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer_children({"foreign"});
+  sender_.answer_created("/locks/a", 1);
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 2);
+  expect_created("/locks/a/_c_guid-lock-0", 2, false);
+}
+
+TEST_F(ProtectedCreateTest, APathThatIsMissingItself_IsFree) {
+  begin(guarded_spec(queue_spec()));
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer(Kind::list, Status::no_node);
+  EXPECT_EQ(sender_.answer_created("/locks/a", 1).path, "/locks/a");
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 2);
+  expect_created("/locks/a/_c_guid-lock-0", 2, false);
+}
+
+TEST_F(ProtectedCreateTest, APathThatCannotBeLookedAt_IsLeftAlone) {
+  begin(guarded_spec(queue_spec()));
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer(Kind::list, Status::not_authorized);
+  expect_failed(Status::not_authorized);
+}
+
+TEST_F(ProtectedCreateTest, AnExistingParent_CostsNoLook) {
+  begin(guarded_spec(queue_spec()));
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 1);
+  expect_created("/locks/a/_c_guid-lock-0", 1, false);
+}
+
+TEST_F(ProtectedCreateTest, AMissingChroot_IsMadeAndReportedOnce) {
+  int made = 0;
+  begin(queue_spec(), std::make_shared<const Chroot>(Chroot{"/locks", true, [&] { ++made; }}));
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer_created("/locks", 1);
+  EXPECT_EQ(made, 1);
+  sender_.answer_created("/locks/a", 2);
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 3);
+  expect_created("/locks/a/_c_guid-lock-0", 3, false);
+  EXPECT_EQ(made, 1);
+}
+
+TEST_F(ProtectedCreateTest, AMissingChrootThatIsNotWanted_IsNotMade) {
+  const auto chroot = std::make_shared<const Chroot>(Chroot{"/locks", false, [] { FAIL(); }});
+  begin(queue_spec(), chroot);
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer(Kind::create, Status::no_node);
+  expect_failed(Status::no_chroot);
 }
 
 TEST_F(ProtectedCreateTest, NodeAndParentsHaveAclsOfTheirOwn) {

@@ -75,6 +75,28 @@ TEST(QueueFlow, AGrantTellsWhetherAnybodyElseWantsTheLock) {
   EXPECT_FALSE(second.last<action::MakeHold>().alone) << "nobody has looked who stands behind";
 }
 
+TEST(QueueFlow, ASemaphoreAtThePath_IsAnErrorAndNoNodeIsLeft) {
+  for (const NodeKind kind : {NodeKind::lock, NodeKind::read, NodeKind::write}) {
+    Driver driver = drive(spec(kind));
+    driver.session_ready().created().listed({"locks", "leases", mine(driver)});
+    EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Fail"));
+    EXPECT_TRUE(driver.failed()->error);
+  }
+  EXPECT_THAT(drive(spec(), Patience::try_once).session_ready().listed({"leases"}).actions(), ElementsAre("Fail"));
+}
+
+TEST(QueueFlow, ASemaphoreThatComesLater_IsAnErrorForAWaiter) {
+  Driver driver = second_in_line();
+  driver.changed(Topic::line, WatchEvent::changed).listed({"leases", kAhead, mine(driver)});
+  EXPECT_THAT(driver.actions(), ElementsAre("Unprobe", "Remove", "Fail"));
+}
+
+TEST(QueueFlow, TheLineOfASemaphore_MayHaveAnyFolderInIt) {
+  Driver driver = drive(spec(NodeKind::lock, false, NodeRole::waits));
+  driver.session_ready().created().listed({"leases", mine(driver)});
+  EXPECT_THAT(driver.actions(), ElementsAre("Probe")) << "only its path is of interest, and that is not this one";
+}
+
 TEST(QueueFlow, AWaiter_WatchesItsPredecessorOnly) {
   Driver driver = drive();
   driver.session_ready().created();

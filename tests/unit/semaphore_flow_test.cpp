@@ -174,6 +174,50 @@ TEST(SemaphoreFlow, ARefusal_NamesThePathThatIsMeant) {
   EXPECT_EQ(leases.refused(Status::not_authorized, Topic::leases).failed()->path, "/sem");
 }
 
+// ---- Beside other kinds of locks ----
+
+TEST(SemaphoreFlow, MissingFolders_AreMadeOnlyIfNoOtherLockUsesThePath) {
+  Driver driver(flow(Patience::queue));
+  const CreateSpec place = driver.session_ready().last<action::Create>().spec;
+  reach_head(driver);
+  const CreateSpec lease = driver.last<action::Create>().spec;
+  for (const CreateSpec& spec : {place, lease}) {
+    EXPECT_EQ(spec.guarded, "/sem");
+    EXPECT_TRUE(spec.is_occupied({"foreign", kAhead}));
+    EXPECT_TRUE(spec.is_occupied({"locks", "_c_x-__READ__0000000001"}));
+    EXPECT_FALSE(spec.is_occupied({"foreign", "locks"}));
+    EXPECT_FALSE(spec.is_occupied({"leases", kAhead})) << "it is a semaphore's path, and the other is refused";
+  }
+}
+
+TEST(SemaphoreFlow, LeasesInAFolderWithoutTheMark_AreHeldAfterALookAtThePath) {
+  Driver driver = at_head();
+  driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases, 0);
+  EXPECT_THAT(driver.actions(), ElementsAre("List"));
+  EXPECT_EQ(driver.last<action::List>().path, "/sem");
+  driver.listed({"locks", "leases", "foreign"}, Topic::path);
+  EXPECT_THAT(driver.actions(), ElementsAre("Mark", "List"));
+  EXPECT_EQ(driver.last<action::Mark>().path, "/sem/leases");
+  driver.listed({name_of(driver.lease())}, Topic::leases, 0);
+  EXPECT_THAT(driver.actions(), ElementsAre("MakeHold")) << "whether or not it may be marked";
+}
+
+TEST(SemaphoreFlow, AQueueOfAnotherLock_IsAnErrorAndNothingIsLeft) {
+  Driver driver = at_head();
+  driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases, 0);
+  driver.listed({"locks", "leases", kAhead}, Topic::path);
+  EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Remove", "Unprobe", "Remove", "Remove", "Fail"));
+  EXPECT_EQ(driver.failed()->status, Status::occupied);
+  EXPECT_EQ(driver.failed()->path, "/sem");
+}
+
+TEST(SemaphoreFlow, FewerPermitsWhileItLooksAtThePath_AreRespected) {
+  Driver driver = at_head(2);
+  driver.created(Topic::leases).listed({kTaken, name_of(driver.lease())}, Topic::leases, 0);
+  driver.permits_changed(1).listed({"locks", "leases"}, Topic::path);
+  EXPECT_THAT(driver.listed({kTaken, name_of(driver.lease())}, Topic::leases).actions(), ElementsAre("WatchChildren"));
+}
+
 // ---- Tries ----
 
 TEST(SemaphoreFlow, APlaceAheadThatMayNotBeRead_IsWaitedForByWatchingTheLine) {

@@ -135,6 +135,8 @@ TEST(SimpleFlow, ATry_LooksBeforeItRaces) {
   EXPECT_THAT(driver.session_ready().actions(), ElementsAre("Look"));
   Driver taken = driver;
   EXPECT_THAT(taken.looked(true).actions(), ElementsAre("NotServed"));
+  Driver folder = driver;
+  EXPECT_THAT(folder.looked(true, 0).actions(), ElementsAre("Fail")) << "no lock, but the folder of one, or data";
   Driver outrun = driver;
   EXPECT_THAT(outrun.looked(false).node_exists().actions(), ElementsAre("NotServed"));
   Driver lost = driver;

@@ -71,6 +71,9 @@ class Client {
   using SessionHandler = std::function<void(Status, SessionPtr)>;
   /// Completes with ok and a session as soon as one is connected, or with closed.
   virtual AwaitId await_session(SessionHandler done) = 0;
+  /// Blocks while a new connection makes its first attempt to reach the servers, each of them once, but not longer than
+  /// until two seconds after the connection was made. An interruption point of Boost.Thread if it waits.
+  virtual void wait_for_first_attempt() = 0;
   /// Completes as soon as the connection is not up, or closed; at once, on a thread of the library, if it is not now.
   virtual AwaitId await_disconnect(std::function<void()> done) = 0;
   /// Afterwards `done` is not called any more, unless that has already begun or is about to.

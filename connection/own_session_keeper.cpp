@@ -245,7 +245,9 @@ void OwnSessionKeeper::log_c_client(const std::string& line, Outbox& outbox) {
 }
 
 std::chrono::milliseconds OwnSessionKeeper::pause_after_failure() {
-  return rotation_.failed(session() ? longest_pause(pace()) : std::chrono::milliseconds::max());
+  const auto pause = rotation_.failed(session() ? longest_pause(pace()) : std::chrono::milliseconds::max());
+  if (rotation_.has_tried_all()) parts_.states.end_first_attempt();
+  return pause;
 }
 
 void OwnSessionKeeper::set_servers(ServerList list, std::string text) {
@@ -292,6 +294,7 @@ void OwnSessionKeeper::log_names(const std::string& problem, Outbox& outbox) {
 void OwnSessionKeeper::on_addresses(std::uint64_t list, const std::vector<std::string>& addresses, bool complete) {
   if (list != list_) return;
   resolving_ = false;
+  if (addresses.empty()) parts_.states.end_first_attempt();
   if (is_closed() || addresses.empty()) return;
   const bool first = std::exchange(list_is_new_, false) || rotation_.empty();
   // A name that does not resolve for the moment says nothing about the server's address.

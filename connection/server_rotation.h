@@ -41,6 +41,8 @@ class ServerRotation {
   /// The last address has not. Returns how long to pause before the next one: not at all until all have failed, then
   /// as the RetryPolicy says. `at_most`: a session is waiting for it.
   std::chrono::milliseconds failed(std::chrono::milliseconds at_most);
+  /// Whether each of them has failed since the last one accepted us.
+  bool has_tried_all() const { return !addresses_.empty() && failures_ >= addresses_.size(); }
   /// As failed(), for the whole ensemble: pause before making a new session, so that a fleet does not come back in
   /// step.
   std::chrono::milliseconds session_lost();

@@ -10,6 +10,7 @@ void StateFeed::enter(ConnectionState state, const std::shared_ptr<const void>& 
   {
     const InterruptibleLock lock(mutex_);
     state_.store(state);
+    first_attempt_over_.store(true);
     slots = subscribers_.connected();
   }
   wake_.notify_all();
@@ -23,6 +24,21 @@ Subscription StateFeed::subscribe(std::function<void(ConnectionState)> callback)
   const InterruptibleLock lock(mutex_);
   subscribers_.add(slot);
   return Slot::subscription(slot);
+}
+
+void StateFeed::end_first_attempt() {
+  if (first_attempt_over_.load()) return;
+  {
+    const InterruptibleLock lock(mutex_);
+    first_attempt_over_.store(true);
+  }
+  wake_.notify_all();
+}
+
+void StateFeed::wait_for_first_attempt(Clock::time_point deadline) {
+  if (first_attempt_over_.load()) return;
+  InterruptibleLock lock(mutex_);
+  for (bool in_time = true; in_time && !first_attempt_over_.load();) in_time = wait_by(wake_, lock, deadline);
 }
 
 ConnectionState StateFeed::wait_until_decided(Clock::time_point deadline) {

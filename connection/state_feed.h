@@ -31,10 +31,16 @@ class StateFeed {
   /// has seen last, which may be another one by then. An interruption point of Boost.Thread.
   ConnectionState wait_until_decided(Clock::time_point deadline);
 
+  /// The first attempt to connect has failed. It has ended, too, when a state was entered.
+  void end_first_attempt();
+  /// Waits until it has ended, but not longer than until `deadline`. An interruption point of Boost.Thread if it waits.
+  void wait_for_first_attempt(Clock::time_point deadline);
+
  private:
   CallbackLane& lane_;
   const LogPtr log_;
   std::atomic<ConnectionState> state_{ConnectionState::connecting};
+  std::atomic<bool> first_attempt_over_{false};
 
   InterruptibleMutex mutex_;
   InterruptibleCondition wake_;

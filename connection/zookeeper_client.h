@@ -63,6 +63,7 @@ class ZookeeperClient final : public Client,
   SessionPtr current_session() const override;
   bool is_connected() const noexcept override { return state() == ConnectionState::connected; }
   AwaitId await_session(SessionHandler done) override;
+  void wait_for_first_attempt() override { states_.wait_for_first_attempt(first_attempt_until_); }
   AwaitId await_disconnect(std::function<void()> done) override;
   void cancel_await(AwaitId id) override;
   void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) override;
@@ -122,6 +123,8 @@ class ZookeeperClient final : public Client,
   Load load() const;
 
  private:
+  static constexpr std::chrono::seconds kFirstAttemptPatience{2};
+
   ZookeeperClient(ConnectionOptions options, ServerList servers, const BorrowHandle& borrow,
                   std::shared_ptr<World> world);
   void start();
@@ -145,6 +148,7 @@ class ZookeeperClient final : public Client,
 
   // Constant after construction.
   const std::shared_ptr<World> world_;
+  const Clock::time_point first_attempt_until_ = world_->now() + kFirstAttemptPatience;
   const ConnectionOptions options_;
   const LogPtr log_ = std::make_shared<const Log>(options_.log);
   const AclPtr acl_;         // of lock nodes

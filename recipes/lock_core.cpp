@@ -56,6 +56,8 @@ AcquireResult LockCore::acquire(const StopToken& stop, int permits) {
 }
 
 AcquireResult LockCore::try_acquire(int permits) {
+  client_->check_may_block();
+  client_->wait_for_first_attempt();
   return acquire_by(Clock::time_point::max(), Patience::try_once, {}, permits);
 }
 

@@ -18,7 +18,8 @@ enum class AcquireStatus {
   granted,
   busy,           ///< a try: the lock is not free
   timed_out,      ///< the time was over before it was our turn
-  not_connected,  ///< there is no connection to the servers: at once for a try, or still none when the time was over
+  not_connected,  ///< there is no connection to the servers: at once for a try, unless the Connection is new (see
+                  ///< ExclusiveLock); or still none when the time was over
   stopped,        ///< by a StopToken, or by PendingHold::cancel()
   failed,         ///< for good; see error(). Calls that block throw that error instead
 };
@@ -26,7 +27,8 @@ enum class AcquireStatus {
 const char* to_string(AcquireStatus status) noexcept;
 std::ostream& operator<<(std::ostream& out, AcquireStatus status);
 
-/// A hold, or why there is none. Used like std::optional<Hold>. Move-only; a value that each thread needs for itself.
+/// A hold, or why there is none. Used like std::optional<Hold>. Move-only; a value that each thread needs for itself. It
+/// refers to nothing: destroying it, anywhere, releases the hold that is still in it.
 ///
 ///     if (zkrecipes::AcquireResult hold = mutex.try_acquire_for(std::chrono::seconds(5)))
 ///       write(hold->token());

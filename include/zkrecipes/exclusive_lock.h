@@ -28,18 +28,25 @@ class LockCore;
 /// Contenders: each call that acquires is a contender of its own, whichever thread makes it. The lock is not recursive:
 /// a thread that acquires it twice waits for itself. lock() knows its thread: see there.
 ///
-/// Thread-safety: all members may be called from several threads at once.
+/// Thread-safety: all members may be called from several threads at once, except that the destructor must not run
+/// beside another call.
 ///
 /// Lifetime: the object may outlive its Connection; calls then throw ConnectionClosed. Holds and pending holds may
-/// outlive the object. Destroying it releases the holds that lock() has kept.
+/// outlive the object, which need not be kept for them. Destroying it releases the holds that lock() has kept, waits
+/// for nothing, and is allowed inside callbacks, that of its own hold included.
 ///
 /// Blocking: acquire(), lock() and the timed calls block the calling thread, through outages, too; after a lost session
 /// they start again at the back. A StopToken ends them at once, whatever the state of the connection, and so does
 /// boost::thread::interrupt(). acquire_async() and unlock() do not block.
 ///
-/// A try never waits for another holder, nor for a connection: it ends at once (not_connected) when the connection is
-/// not up, or is lost meanwhile, unless this object has retained the lock. It does wait for a silent server until the
-/// connection gives that server up. A timed call whose time is over, or whose timeout is zero or negative, is a try.
+/// A try never waits for another holder. try_acquire() and try_lock() wait for a new Connection to find out whether it
+/// can be connected: until it is up, until each server has been tried once, or until two seconds after the Connection
+/// was made, whichever is first. That happens once in the life of a Connection. From then on a try ends at once
+/// (not_connected) when the connection is not up, or is lost meanwhile, unless this object has retained the lock. It
+/// does wait for a silent server until the connection gives that server up. Boost.Thread's interruption ends all this.
+///
+/// A timed call whose time is over, or whose timeout is zero or negative, is a try that does not wait for a new
+/// Connection either, because a time limit is for all waiting. So is acquire_async() with a deadline that is over.
 ///
 /// Errors: all calls that acquire throw ConnectionClosed, NotAuthorized, or Error when the server refuses for good.
 /// Blocking calls inside a callback of the library throw std::logic_error. "Not in time" is not an error: the

@@ -3,7 +3,7 @@
 
 #include <array>
 #include <atomic>
-#include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "connection/lease_clock.h"
@@ -31,20 +31,31 @@ struct Slot {
 std::array<Slot, CClientLog::kMost> slots;
 Slot shared_slot;
 
+constexpr std::string_view kError = ":ZOO_ERROR@";
+constexpr std::string_view kAnyLevel = ":ZOO_";
+
+/// A line reads "<time>:<process>(<thread>):ZOO_ERROR@<function>@<line>: <text>". The log that takes it writes a time of
+/// its own.
+std::string text_of(std::string_view line) {
+  const std::size_t level = line.find(kAnyLevel);
+  const std::size_t end = level == std::string_view::npos ? level : line.find(": ", level);
+  return std::string(end == std::string_view::npos ? line : line.substr(end + 2));
+}
+
 void take_line(Slot& slot, const char* message) {
   // The level is only in the text.
-  const bool wrong = std::strstr(message, ":ZOO_ERROR@") != nullptr;
+  const std::string_view line = message;
+  const bool wrong = line.find(kError) != std::string_view::npos;
   if (!wrong && !process_log().shows_details()) return;
   if (wrong && !slot.may_pass()) return;
-  std::string line = std::string("the ZooKeeper C client says: ") + message;
-  while (line.back() == '\n') line.pop_back();
+  const std::string text = text_of(line);
   const CClientLog::Sink* const sink = slot.sink.load();
   if (!wrong)
-    process_log().detail(line);
+    process_log().detail(CClientLog::kSays + text);
   else if (sink != nullptr)
-    (*sink)(line);
+    (*sink)(text);
   else
-    process_log().warning(line);
+    process_log().warning(CClientLog::kSays + text);
 }
 
 template <std::size_t number>

@@ -14,10 +14,11 @@ namespace zkrecipes::detail {
 class CClientLog {
  public:
   static constexpr int kMost = 64;
+  static constexpr const char* kSays = "the ZooKeeper C client says: ";  ///< in front of a text, in a log
   using Callback = void (*)(const char* message);
-  using Sink = std::function<void(const std::string& line)>;
+  using Sink = std::function<void(const std::string& text)>;
 
-  /// `sink` is given what is wrong, on any thread, inside the C client and perhaps with locks of the library held: it
+  /// `sink` is given what is wrong, without the C client's time, on any thread, inside the C client and perhaps with locks of the library held: it
   /// must neither block nor call either of them. Empty: process_log().
   explicit CClientLog(Sink sink);
   ~CClientLog();

@@ -2,6 +2,7 @@
 // The one place that knows glog.
 #include "connection/log.h"
 
+#include <cstdio>
 #include <glog/logging.h>
 #include <string_view>
 
@@ -31,11 +32,25 @@ std::string without_name(const std::string& line) {
   return line.compare(0, kName.size(), kName) == 0 ? line.substr(kName.size()) : line;
 }
 
+/// Texts of others may end with a full stop or a line break; lines have neither.
+void remove_end(std::string& line) {
+  line.erase(line.find_last_not_of(" .\t\r\n") + 1);
+}
+
+/// Before the program has set up its logging, glog would print a banner about that in front of the first line.
+void write_to_stderr(LogSeverity severity, const std::string& line) {
+  // A program that has not set up its logging wants to hear only what is wrong.
+  if (severity == LogSeverity::info) return;
+  std::string text(kName);
+  text.append(to_string(severity)).append(": ").append(line).push_back('\n');
+  std::fwrite(text.data(), 1, text.size(), stderr);  // in one piece, beside other threads
+}
+
 void write_to_glog(LogSeverity severity, const std::string& line) {
+  if (!google::IsGoogleLoggingInitialized()) return write_to_stderr(severity, line);
   switch (severity) {
     case LogSeverity::info:
-      // A program that has not set up its logging wants to hear only what is wrong.
-      if (google::IsGoogleLoggingInitialized()) LOG(INFO) << kName << line;
+      LOG(INFO) << kName << line;
       break;
     case LogSeverity::warning:
       LOG(WARNING) << kName << line;
@@ -50,10 +65,12 @@ void write_to_glog(LogSeverity severity, const std::string& line) {
 
 void Log::write(LogSeverity severity, const std::string& line) const noexcept {
   try {
+    std::string text = without_name(line);
+    remove_end(text);
     if (sink_)
-      sink_(severity, without_name(line));
+      sink_(severity, text);
     else
-      write_to_glog(severity, without_name(line));
+      write_to_glog(severity, text);
   } catch (...) {
     // There is nobody left to report it to.
   }

@@ -15,8 +15,6 @@ class Log {
  public:
   explicit Log(LogSink sink) : sink_(std::move(sink)) {}
 
-  bool has_sink() const noexcept { return sink_ != nullptr; }
-
   // Sentences, with neither the library's name in front nor a full stop behind.
   void info(const std::string& line) const noexcept { write(LogSeverity::info, line); }
   void warning(const std::string& line) const noexcept { write(LogSeverity::warning, line); }

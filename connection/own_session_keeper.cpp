@@ -16,8 +16,8 @@ constexpr std::chrono::seconds kRetryAfterException{1};
 constexpr int kAuthAttempts = 3;
 // Names of a new list that do not resolve are looked up again after this time.
 constexpr std::chrono::seconds kLookUpAgain{1};
-// What is wrong for long is logged again after this time.
-constexpr std::chrono::seconds kLogAgain{5};
+// Names that do not resolve are logged again after this time.
+constexpr std::chrono::seconds kLogAgain{30};
 // When to try again to move to servers that have refused the credentials.
 constexpr std::chrono::seconds kMoveAgain{30};
 
@@ -220,7 +220,7 @@ OwnSessionKeeper::Attempt OwnSessionKeeper::start_attempt(Time now, Outbox& outb
   attempt.until = now + rotation_.patience(pace());
   try {
     attempt.handle = parts_.world.open_handle(
-        {attempt.address, session_key_, options.session_timeout, options.credentials, options.tls, c_client_sink()},
+        {attempt.address, session_key_, options.session_timeout, options.credentials, options.tls, c_client_sink(attempt.address)},
         listener_);
   } catch (const Error& error) {
     log(LogSeverity::error, error.what(), outbox);
@@ -229,19 +229,13 @@ OwnSessionKeeper::Attempt OwnSessionKeeper::start_attempt(Time now, Outbox& outb
 }
 
 /// Through the loop: the C client says it with locks of its own held, or on a thread that has ours.
-std::function<void(const std::string&)> OwnSessionKeeper::c_client_sink() {
-  if (!parts_.log->has_sink()) return nullptr;
-  return [this, &loop = parts_.loop, guard = guard_](const std::string& line) {
-    loop.post(guarded(guard, [this, line](Outbox& outbox) { log_c_client(line, outbox); }));
+std::function<void(const std::string&)> OwnSessionKeeper::c_client_sink(const std::string& address) {
+  return [this, address, &loop = parts_.loop, guard = guard_](const std::string& text) {
+    loop.post(guarded(guard, [this, address, text](Outbox&) {
+      // The end of a connection to a server that we have left is no news.
+      if (!is_connected() || address == address_) note_trouble(text, parts_.world.lease_now());
+    }));
   };
-}
-
-/// Each attempt has a handle of its own, so in an outage there are many lines of many handles.
-void OwnSessionKeeper::log_c_client(const std::string& line, Outbox& outbox) {
-  const Time now = parts_.world.lease_now();
-  if (now < log_c_client_at_) return;
-  log_c_client_at_ = now + kLogAgain;
-  log(LogSeverity::warning, line, outbox);
 }
 
 std::chrono::milliseconds OwnSessionKeeper::pause_after_failure() {
@@ -377,7 +371,7 @@ std::optional<SessionKeeper::Time> OwnSessionKeeper::silent_since() const {
 /// The handle stays connected until the C client notices the silence or the server notices that the session has moved.
 /// Closing it before that could end the session.
 void OwnSessionKeeper::leave_server(Time now, Outbox& outbox) {
-  log(LogSeverity::warning, "server " + address_ + " does not answer; trying another one", outbox);
+  note_trouble("server " + address_ + " did not answer", now);
   leaving_.push_back(std::exchange(handle_, nullptr));
   lose_connection(outbox);
   parts_.pipeline.sizes().left();

@@ -72,8 +72,7 @@ class OwnSessionKeeper final : public SessionKeeper {
   void take_over(Outbox& outbox);
   std::chrono::milliseconds pause_after_failure();
   std::chrono::milliseconds pause_before_move();
-  std::function<void(const std::string&)> c_client_sink();
-  void log_c_client(const std::string& line, Outbox& outbox);
+  std::function<void(const std::string&)> c_client_sink(const std::string& address);
   void request_addresses();
   void log_names(const std::string& problem, Outbox& outbox);
   void on_addresses(std::uint64_t list, const std::vector<std::string>& addresses, bool complete);
@@ -98,7 +97,6 @@ class OwnSessionKeeper final : public SessionKeeper {
   bool try_former_ = false;        // in the next attempt
   bool warned_of_successor_ = false;
   Time log_names_at_{};               // when names that do not resolve may be logged again
-  Time log_c_client_at_{};            // the same for what the C client says is wrong
   Time attempt_at_ = Time::max();     // when to try the next server
   Time attempt_began_{};              // of the current handle
   Time attempt_until_ = Time::max();  // when to give the current attempt up

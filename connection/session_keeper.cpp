@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "connection/c_client_log.h"
+
 namespace zkrecipes::detail {
 
 namespace {
@@ -11,13 +13,24 @@ namespace {
 constexpr std::chrono::seconds kLastAnswersPatience{2};
 // One part in so many of the session timeout is for clocks that run at different speeds.
 constexpr int kDriftShare = 20;
+// An outage that is over by then is no more than the line that says so.
+constexpr std::chrono::seconds kShortOutage{1};
+// An outage that lasts is logged again after this time.
+constexpr std::chrono::seconds kLogOutageAgain{30};
+
+std::string milliseconds(LeaseClock::duration time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) + " ms";
+}
+
 }  // namespace
 
 SessionKeeper::SessionKeeper(const ConnectionParts& parts)
     : parts_(parts),
       monitor_(parts.options.validity_margin),
       servers_(parts.options.servers),
-      no_session_since_(parts.world.lease_now()) {}
+      disconnected_at_(parts.world.lease_now()),
+      log_outage_at_(disconnected_at_ + kShortOutage),
+      no_session_since_(disconnected_at_) {}
 
 void SessionKeeper::start(GuardPtr guard, std::weak_ptr<HandleListener> listener) {
   guard_ = std::move(guard);
@@ -108,22 +121,48 @@ void SessionKeeper::log(LogSeverity severity, std::string line, Outbox& outbox) 
   outbox.add([log = parts_.log, severity, line = std::move(line)] { log->write(severity, line); });
 }
 
+/// One line for a reconnect: that it was made. An outage that lasts is a line of its own, see log_outage().
 void SessionKeeper::log_state(ConnectionState before, ConnectionState state, Time now, Outbox& outbox) {
-  const auto is = [&] { return "the connection to " + servers_ + " is " + to_string(state); };
-  if (state == ConnectionState::suspended) disconnected_at_ = now;
-  if (state == ConnectionState::suspended || state == ConnectionState::lost) {
-    log(LogSeverity::warning, is(), outbox);
-  } else if (state == ConnectionState::connected &&
-             (before == ConnectionState::suspended || before == ConnectionState::lost)) {
-    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(now - disconnected_at_);
+  if (before == ConnectionState::connected) {
+    disconnected_at_ = now;
+    log_outage_at_ = now + kShortOutage;
+  }
+  if (state == ConnectionState::lost) {
+    log(LogSeverity::warning, "the session with " + servers_ + " is over; a new one is being made", outbox);
+  } else if (state == ConnectionState::connected) {
+    log_outage_at_ = Time::max();
+    const std::string why = std::exchange(trouble_, {});
+    if (before != ConnectionState::suspended && before != ConnectionState::lost) return;
     log(LogSeverity::info,
-        "the connection to " + servers_ + " is back after " + std::to_string(away.count()) + " ms, " +
+        "the connection to " + servers_ + " is back after " + milliseconds(now - disconnected_at_) + ", " +
             (before == ConnectionState::suspended ? "with the same session" : "with a new session") +
-            (where().empty() ? "" : " at " + where()),
+            (where().empty() ? "" : " at " + where()) + (why.empty() ? "" : " (it was lost: " + why + ")"),
         outbox);
   } else if (parts_.log->shows_details()) {
-    outbox.add([log = parts_.log, line = is()] { log->detail(line); });
+    outbox.add([log = parts_.log, line = "the connection to " + servers_ + " is " + to_string(state)] {
+      log->detail(line);
+    });
   }
+}
+
+void SessionKeeper::log_outage(Time now, Outbox& outbox) {
+  if (now < log_outage_at_) return;
+  log_outage_at_ = now + kLogOutageAgain;
+  log(LogSeverity::warning,
+      "no connection to " + servers_ + " for " + milliseconds(now - disconnected_at_) +
+          (trouble_.empty() ? "" : ": " + trouble_),
+      outbox);
+}
+
+/// It is the reason of an outage, as a rule, and is logged with that. If none begins, it is logged by itself.
+void SessionKeeper::note_trouble(std::string text, Time now) {
+  trouble_ = std::move(text);
+  trouble_at_ = now;
+}
+
+void SessionKeeper::log_trouble(Time now, Outbox& outbox) {
+  if (trouble_.empty() || !is_connected() || now < trouble_at_ + kShortOutage) return;
+  log(LogSeverity::warning, CClientLog::kSays + std::exchange(trouble_, {}), outbox);
 }
 
 std::exception_ptr SessionKeeper::closed_error() const {
@@ -239,6 +278,8 @@ void SessionKeeper::tick_all(Time now, Outbox& outbox) {
   publish(now, outbox);
   tick_handles(now, outbox);
   if (closed_) return;
+  log_outage(now, outbox);
+  log_trouble(now, outbox);
   if (is_connected() && now >= next_heartbeat()) send_heartbeat(now, outbox);
   parts_.pipeline.fail_overdue(now, outbox);
   const auto patience = parts_.options.retry.give_up_after;

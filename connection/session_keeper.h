@@ -112,6 +112,8 @@ class SessionKeeper {
   void send_background(Request request, ReplyHandler done, Outbox& outbox);
   /// Logs the line when the mutex is no longer held.
   void log(LogSeverity severity, std::string line, Outbox& outbox) const;
+  /// The C client says that something is wrong.
+  void note_trouble(std::string text, Time now);
 
   const ConnectionParts parts_;
   GuardPtr guard_;
@@ -125,6 +127,8 @@ class SessionKeeper {
   void renew_leases(const Pending& pending, Time now, Outbox& outbox);
   void send_heartbeat(Time now, Outbox& outbox);
   ReplyHandler reports_gone(ProbeId id);
+  void log_outage(Time now, Outbox& outbox);
+  void log_trouble(Time now, Outbox& outbox);
   void log_state(ConnectionState before, ConnectionState state, Time now, Outbox& outbox);
   Time counted_from(const Session& session, Time sent) const;
   Time next_heartbeat() const;
@@ -136,7 +140,10 @@ class SessionKeeper {
   std::map<AwaitId, Client::SessionHandler> awaiting_disconnect_;
   AwaitId next_await_ = 1;
   Time last_read_sent_{};  // by heartbeats
-  Time disconnected_at_{};
+  Time disconnected_at_;  // or begun
+  Time log_outage_at_;    // if it is not over by then
+  std::string trouble_;   // the last, if it was not logged yet
+  Time trouble_at_{};
   Time no_session_since_{};
   Time tick_scheduled_ = Time::max();
   bool end_noticed_ = false;  // of a session, and session_ended() has not been carried out yet

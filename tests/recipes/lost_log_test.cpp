@@ -6,6 +6,7 @@
 
 #include "tests/recipes/lock_types.h"
 #include "tests/recipes/recipe_test.h"
+#include "tests/recipes/set_up_glog.h"
 
 namespace zkrecipes::testing {
 namespace {
@@ -18,7 +19,10 @@ using ::testing::IsEmpty;
 /// The warnings with these words while it lives.
 class LossLog : public google::LogSink {
  public:
-  explicit LossLog(std::string words = "hold lost") : words_(std::move(words)) { google::AddLogSink(this); }
+  explicit LossLog(std::string words = "hold lost") : words_(std::move(words)) {
+    set_up_glog();
+    google::AddLogSink(this);
+  }
   ~LossLog() override { google::RemoveLogSink(this); }
   LossLog(const LossLog&) = delete;
   LossLog& operator=(const LossLog&) = delete;

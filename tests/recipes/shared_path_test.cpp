@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include "tests/recipes/recipe_test.h"
+#include "tests/recipes/set_up_glog.h"
 
 namespace zkrecipes::testing {
 namespace {
@@ -138,7 +139,10 @@ TEST_F(SharedPathTest, ARequestToTheNextHolder_IsNotTakenForOurs) {
 /// Counts the warnings of the library that contain a text.
 class Warnings final : public google::LogSink {
  public:
-  explicit Warnings(std::string text) : text_(std::move(text)) { google::AddLogSink(this); }
+  explicit Warnings(std::string text) : text_(std::move(text)) {
+    set_up_glog();
+    google::AddLogSink(this);
+  }
   ~Warnings() override { google::RemoveLogSink(this); }
   void send(google::LogSeverity severity, const char* /*full_name*/, const char* /*name*/, int /*line*/,
             const google::LogMessageTime& /*time*/, const char* message, std::size_t length) override {

@@ -42,8 +42,9 @@ class Client;
 /// Thread-safety: all members may be called from any thread, except that the destructor must not run beside another
 /// call.
 ///
-/// Lifetime: locks and holds made on a connection may outlive it. Their calls then throw ConnectionClosed, and the
-/// holds are lost. After fork() the child may only destroy the connection; calls that need the server throw
+/// Lifetime: locks, holds, pending holds and subscriptions made on a connection may outlive it, in any order. Their
+/// calls then throw ConnectionClosed, and the holds are lost, because the session ends with the connection. So it has to
+/// be kept for as long as a hold is needed. After fork() the child may only destroy the connection; calls that need the server throw
 /// Error(forked).
 ///
 /// Blocking: constructors return at once, and throw std::system_error when the system has no thread to give.

@@ -35,8 +35,9 @@ struct AcquisitionCost {
 /// Thread-safety: the const members and the releases may be called from several threads at once. Moving, assigning and
 /// destroying need the hold for themselves.
 ///
-/// Lifetime: may outlive the lock object and the Connection that it came from. The destructor releases; it sends the
-/// removal of the node and does not wait for the answer.
+/// Lifetime: may outlive the lock object and the Connection that it came from; with the Connection closed it is lost.
+/// The destructor releases: it sends the removal of the node and waits neither for the answer nor for callbacks. So a
+/// hold may be destroyed inside any callback, that of its own on_lost() included; a callback that is running goes on.
 ///
 /// Blocking and errors: only release(), release_for() and release_until() block. Only these and on_lost() throw.
 ///

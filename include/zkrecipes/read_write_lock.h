@@ -34,8 +34,9 @@ namespace zkrecipes {
 /// RecursiveReadWriteLock is for that.
 ///
 /// Thread-safety: all members may be called from any thread, except that the destructor must not run beside another
-/// call. Lifetime: the lock may outlive its Connection; acquiring then throws ConnectionClosed. Holds may outlive the
-/// lock. Blocking and exceptions are those of FairMutex.
+/// call. Lifetime: the lock may outlive its Connection; acquiring then throws ConnectionClosed. Holds and pending holds
+/// may outlive the lock. Destroying it releases what lock() and lock_shared() have kept, waits for nothing, and is
+/// allowed inside callbacks. Blocking, tries and exceptions are those of FairMutex.
 class ReadWriteLock {
  public:
   /// Does no I/O. Throws std::invalid_argument if the path is no absolute node path.

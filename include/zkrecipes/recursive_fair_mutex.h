@@ -26,7 +26,8 @@ namespace zkrecipes {
 ///
 /// Thread-safety: all members may be called from any thread, except that the destructor must not run beside another
 /// call; each thread owns what it has locked. Lifetime: the mutex may outlive its Connection; lock() then throws
-/// ConnectionClosed. Blocking, tries and exceptions are those of FairMutex.
+/// ConnectionClosed. Destroying it releases what is locked, waits for nothing, and is allowed inside callbacks.
+/// Blocking, tries and exceptions are those of FairMutex.
 class RecursiveFairMutex {
  public:
   /// Does no I/O. Throws std::invalid_argument if the path is no absolute node path.

@@ -47,7 +47,8 @@ class StopToken {
 /// Ends waits of other threads: hand token() to the calls that wait, and call request_stop(). Copies share one state.
 ///
 /// Thread-safety: all members may be called from several threads at once, callbacks of the library included. Lifetime:
-/// the tokens may outlive the source. Blocking: nothing here blocks.
+/// the tokens may outlive the source, and both may be destroyed at any time: destroying a source stops nothing.
+/// Blocking: nothing here blocks; request_stop() does not wait for the waits to end.
 ///
 ///     zkrecipes::StopSource stop;
 ///     std::thread worker([&mutex, token = stop.token()] {

@@ -18,8 +18,9 @@ class Slot;
 /// Thread-safety: connected(), disconnect() and disconnect_and_wait() may be called from several threads at once, and
 /// from any callback. Moving, assigning and destroying need the object for themselves.
 ///
-/// Lifetime: may outlive the Hold, the lock and the Connection that it came from. In the child of a fork() no call does
-/// anything.
+/// Lifetime: may outlive the Hold, the lock and the Connection that it came from. May be destroyed inside any callback,
+/// its own included; the destructor does not wait for a callback that is running. In the child of a fork() no call
+/// does anything.
 ///
 /// Blocking: only disconnect_and_wait() does. Do not call it while holding a mutex that the callback needs, nor in two
 /// callbacks that wait for each other: as with threads that are joined, neither would end.

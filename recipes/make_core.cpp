@@ -33,6 +33,14 @@ void refuse_retain(const LockOptions& options, const char* recipe) {
                                 recipe);
 }
 
+/// A SimpleLock is one node, without a line.
+void refuse_what_needs_a_line(const LockOptions& options) {
+  if (options.version_token)
+    throw std::invalid_argument("zkrecipes: SimpleLock has no node that could count versions; use FairMutex");
+  if (options.look_ahead)
+    throw std::invalid_argument("zkrecipes: SimpleLock has no line to look ahead in; use FairMutex");
+}
+
 void check_retain(const LockOptions& options) {
   if (options.retain.count() < 0)
     throw std::invalid_argument(
@@ -74,6 +82,7 @@ std::unique_ptr<SemaphoreCore> make_semaphore_core(const std::shared_ptr<Client>
 
 std::unique_ptr<LockCore> make_simple_core(const std::shared_ptr<Client>& client, const std::string& path,
                                            const LockOptions& options) {
+  refuse_what_needs_a_line(options);
   refuse_retain(options, "SimpleLock");
   return make_core<SimpleFlow>(client, path, SimpleSpec{path, options, checked_data(*client, options)});
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/retention.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "recipes/node_name.h"
+#include "recipes/queue_rule.h"
 
 namespace zkrecipes::detail {
 
@@ -43,7 +42,7 @@ void RetainedNode::listen_for_newcomers() {
   const auto watch = grant_.client->watch_children(
       grant_.session, parent_of(grant_.node),
       [weak = weak_from_this()](WatchEvent) {
-        if (const auto self = weak.lock()) self->wanted();
+        if (const auto self = weak.lock()) self->retire();
       },
       [weak = weak_from_this()](const Reply& reply) {
         if (const auto self = weak.lock()) self->listed(reply);
@@ -56,28 +55,27 @@ void RetainedNode::listen_for_newcomers() {
 }
 
 void RetainedNode::listed(const Reply& reply) {
-  const auto is_another = [this](std::string_view child) {
-    return child != name_of(grant_.node) && parse_node_name(child).has_value();
-  };
   // Without the watch we would not hear of newcomers.
-  if (reply.status != Status::ok || std::any_of(reply.children.begin(), reply.children.end(), is_another)) wanted();
+  if (reply.status != Status::ok || !judge(reply.children, name_of(grant_.node), grant_.kind, {}).alone) retire();
 }
 
-/// Another contender has come, as far as we can tell: the children have changed. To list again, so as to know for
-/// certain, would cost the newcomer a round trip.
-void RetainedNode::wanted() {
+/// Also when another contender has come, as far as we can tell: the children have changed. To list again, so as to know
+/// for certain, would cost the newcomer a round trip.
+void RetainedNode::retire() noexcept {
   bool was_idle = false;
   {
     MutexLock lock(mutex_);
     was_idle = refuse_idleness();
   }
-  stop_listening();
-  if (was_idle) remove();
+  if (was_idle)
+    remove();
+  else
+    stop_listening();
 }
 
 /// Whether there is a hold that the program may be asked to release. An idle node is given up without asking.
 bool RetainedNode::revoke_asked() {
-  wanted();
+  retire();
   MutexLock lock(mutex_);
   return state_ == State::held;
 }
@@ -156,10 +154,6 @@ bool RetainedNode::remove_confirmed(Clock::time_point deadline) {
   }
   stop_listening();
   return node_->release_confirmed(deadline);
-}
-
-void RetainedNode::retire() noexcept {
-  wanted();
 }
 
 bool RetainedNode::refuse_idleness() {

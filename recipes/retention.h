@@ -31,7 +31,7 @@ class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
   std::shared_ptr<HeldNode> first_hold(const AcquisitionCost& cost);
   /// Another hold, on the idle node. Null if it is not idle, or not certainly ours any more.
   std::shared_ptr<HeldNode> take();
-  /// It is not to be idle any more: its lock object is destroyed, or has another node.
+  /// It is not to be idle any more: its lock object is destroyed, or has another node, or others want the lock.
   void retire() noexcept;
 
   // For the hold.
@@ -46,7 +46,6 @@ class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
   void watch_over();
   void listen_for_newcomers();
   void listed(const Reply& reply);
-  void wanted();
   bool revoke_asked();
   void lost(LossReason reason);
   void idle_time_over();

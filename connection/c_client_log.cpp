@@ -34,8 +34,8 @@ Slot shared_slot;
 constexpr std::string_view kError = ":ZOO_ERROR@";
 constexpr std::string_view kAnyLevel = ":ZOO_";
 
-/// A line reads "<time>:<process>(<thread>):ZOO_ERROR@<function>@<line>: <text>". The log that takes it writes a time of
-/// its own.
+/// A line reads "<time>:<process>(<thread>):ZOO_ERROR@<function>@<line>: <text>". The log that takes it writes a time
+/// of its own.
 std::string text_of(std::string_view line) {
   const std::size_t level = line.find(kAnyLevel);
   const std::size_t end = level == std::string_view::npos ? level : line.find(": ", level);

@@ -18,8 +18,8 @@ class CClientLog {
   using Callback = void (*)(const char* message);
   using Sink = std::function<void(const std::string& text)>;
 
-  /// `sink` is given what is wrong, without the C client's time, on any thread, inside the C client and perhaps with locks of the library held: it
-  /// must neither block nor call either of them. Empty: process_log().
+  /// `sink` is given what is wrong, without the C client's time, on any thread, inside the C client and perhaps with
+  /// locks of the library held: it must neither block nor call either of them. Empty: process_log().
   explicit CClientLog(Sink sink);
   ~CClientLog();
   CClientLog(const CClientLog&) = delete;

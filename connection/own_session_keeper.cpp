@@ -219,9 +219,9 @@ OwnSessionKeeper::Attempt OwnSessionKeeper::start_attempt(Time now, Outbox& outb
   attempt.began = now;
   attempt.until = now + rotation_.patience(pace());
   try {
-    attempt.handle = parts_.world.open_handle(
-        {attempt.address, session_key_, options.session_timeout, options.credentials, options.tls, c_client_sink(attempt.address)},
-        listener_);
+    attempt.handle = parts_.world.open_handle({attempt.address, session_key_, options.session_timeout,
+                                               options.credentials, options.tls, c_client_sink(attempt.address)},
+                                              listener_);
   } catch (const Error& error) {
     log(LogSeverity::error, error.what(), outbox);
   }

@@ -139,9 +139,8 @@ void SessionKeeper::log_state(ConnectionState before, ConnectionState state, Tim
             (where().empty() ? "" : " at " + where()) + (why.empty() ? "" : " (it was lost: " + why + ")"),
         outbox);
   } else if (parts_.log->shows_details()) {
-    outbox.add([log = parts_.log, line = "the connection to " + servers_ + " is " + to_string(state)] {
-      log->detail(line);
-    });
+    outbox.add(
+        [log = parts_.log, line = "the connection to " + servers_ + " is " + to_string(state)] { log->detail(line); });
   }
 }
 

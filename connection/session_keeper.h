@@ -140,9 +140,9 @@ class SessionKeeper {
   std::map<AwaitId, Client::SessionHandler> awaiting_disconnect_;
   AwaitId next_await_ = 1;
   Time last_read_sent_{};  // by heartbeats
-  Time disconnected_at_;  // or begun
-  Time log_outage_at_;    // if it is not over by then
-  std::string trouble_;   // the last, if it was not logged yet
+  Time disconnected_at_;   // or begun
+  Time log_outage_at_;     // if it is not over by then
+  std::string trouble_;    // the last, if it was not logged yet
   Time trouble_at_{};
   Time no_session_since_{};
   Time tick_scheduled_ = Time::max();

@@ -234,7 +234,7 @@ void ZookeeperClient::create(const SessionPtr& session, CreateSpec spec, CreateH
   if (borrowed_) done = remembering(session, spec, std::move(done));
   if (!chroot_.empty()) {
     spec.parent = full(spec.parent);
-    spec.guarded = full(spec.guarded);
+    if (spec.is_occupied != nullptr) spec.guarded = full(spec.guarded);
     done = [this, done = std::move(done)](Status status, CreatedNode node) {
       node.path = without_chroot(node.path);
       done(status, std::move(node));

@@ -164,9 +164,10 @@ struct NotServed {};
 
 }  // namespace action
 
-using Action = std::variant<action::AwaitSession, action::Create, action::List, action::Look, action::WatchNode,
-                            action::WatchChildren, action::Unwatch, action::Probe, action::Unprobe, action::Remove,
-                            action::RaiseVersion, action::Mark, action::Timer, action::MakeHold, action::Fail, action::NotServed>;
+using Action =
+    std::variant<action::AwaitSession, action::Create, action::List, action::Look, action::WatchNode,
+                 action::WatchChildren, action::Unwatch, action::Probe, action::Unprobe, action::Remove,
+                 action::RaiseVersion, action::Mark, action::Timer, action::MakeHold, action::Fail, action::NotServed>;
 /// In the order in which they are to be performed. Most events have few.
 using Actions = boost::container::small_vector<Action, 3>;
 

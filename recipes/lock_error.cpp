@@ -22,8 +22,9 @@ std::exception_ptr lock_error(Status status, const std::string& path, const Clie
     case Status::occupied:
       return std::make_exception_ptr(
           Error(ErrorCode::unusable_path,
-                "semaphore " + path + ": a FairMutex or a ReadWriteLock (or a recursive one, or a peer of theirs) uses "
-                                      "this path, and the two do not exclude each other; give each a path of its own"));
+                "semaphore " + path +
+                    ": a FairMutex or a ReadWriteLock (or a recursive one, or a peer of theirs) uses "
+                    "this path, and the two do not exclude each other; give each a path of its own"));
     case Status::no_chroot:
       return std::make_exception_ptr(
           Error(ErrorCode::unusable_path, lock + "the chroot of the connection does not exist, and "

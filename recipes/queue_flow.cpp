@@ -150,7 +150,8 @@ void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Acti
   }
 }
 
-/// Also when a semaphore comes later: until then our node has kept it from coming, unless it is that of another library.
+/// Also when a semaphore comes later: until then our node has kept it from coming, unless it is that of another
+/// library.
 void QueueFlow::refuse_path(Actions& out) {
   clean_up(Step::over, out);
   out.emplace_back(action::Fail{Status::rejected, spec_->path, semaphore_error(spec_->path)});

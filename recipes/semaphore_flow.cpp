@@ -200,8 +200,8 @@ void SemaphoreFlow::seen_from_the_head(const event::Listed& leases, Actions& out
   if (!watching_) watch_leases(out);
 }
 
-/// The folder is marked once somebody has seen, after it was made, that there was no queue of another kind of lock. Locks
-/// with a queue respect the folder from then on, so nobody has to look again for as long as it exists.
+/// The folder is marked once somebody has seen, after it was made, that there was no queue of another kind of lock.
+/// Locks with a queue respect the folder from then on, so nobody has to look again for as long as it exists.
 bool SemaphoreFlow::is_ours_alone(const event::Listed& leases) const {
   return leases.stat.version > 0 || looked_around_;
 }

@@ -39,10 +39,10 @@ struct PermitDemand {
 /// there for a moment while they are being served. So the try then joins the line, and watches the leases until its
 /// turn: it ends as soon as the leases leave too few permits, or when nothing has moved for a while.
 ///
-/// A FairMutex or a ReadWriteLock at the same path would not see the leases, nor would they see it, and both would hold.
-/// So the flow looks at the children of the path before it makes missing folders, and again at the head of the line
-/// until the folder of the leases is marked. If there is a queue it ends, and leaves nothing behind. Where the folders
-/// exist and are marked, which is the usual case, this takes no request.
+/// A FairMutex or a ReadWriteLock at the same path would not see the leases, nor would they see it, and both would
+/// hold. So the flow looks at the children of the path before it makes missing folders, and again at the head of the
+/// line until the folder of the leases is marked. If there is a queue it ends, and leaves nothing behind. Where the
+/// folders exist and are marked, which is the usual case, this takes no request.
 ///
 /// A lost session loses the place in line and the leases together, so the flow rejoins at the back. So it does when
 /// somebody has deleted one of them.

@@ -12,8 +12,8 @@ namespace zkrecipes {
 ///     options.deadline = zkrecipes::deadline_after(std::chrono::seconds(5));
 ///     options.stop = stop_source.token();
 struct AcquireOptions {
-  /// A deadline that is over makes the acquire a try: it never queues, and it ends at once (not_connected) when there is
-  /// no connection, also on a new Connection that is still being connected.
+  /// A deadline that is over makes the acquire a try: it never queues, and it ends at once (not_connected) when there
+  /// is no connection, also on a new Connection that is still being connected.
   Clock::time_point deadline = Clock::time_point::max();
   StopToken stop;
 };

@@ -27,8 +27,8 @@ enum class AcquireStatus {
 const char* to_string(AcquireStatus status) noexcept;
 std::ostream& operator<<(std::ostream& out, AcquireStatus status);
 
-/// A hold, or why there is none. Used like std::optional<Hold>. Move-only; a value that each thread needs for itself. It
-/// refers to nothing: destroying it, anywhere, releases the hold that is still in it.
+/// A hold, or why there is none. Used like std::optional<Hold>. Move-only; a value that each thread needs for itself.
+/// It refers to nothing: destroying it, anywhere, releases the hold that is still in it.
 ///
 ///     if (zkrecipes::AcquireResult hold = mutex.try_acquire_for(std::chrono::seconds(5)))
 ///       write(hold->token());

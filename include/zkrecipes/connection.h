@@ -43,9 +43,9 @@ class Client;
 /// call.
 ///
 /// Lifetime: locks, holds, pending holds and subscriptions made on a connection may outlive it, in any order. Their
-/// calls then throw ConnectionClosed, and the holds are lost, because the session ends with the connection. So it has to
-/// be kept for as long as a hold is needed. After fork() the child may only destroy the connection; calls that need the server throw
-/// Error(forked).
+/// calls then throw ConnectionClosed, and the holds are lost, because the session ends with the connection. So it has
+/// to be kept for as long as a hold is needed. After fork() the child may only destroy the connection; calls that need
+/// the server throw Error(forked).
 ///
 /// Blocking: constructors return at once, and throw std::system_error when the system has no thread to give.
 /// wait_until_connected(), close() and the destructor block. Blocking calls of the library made inside callbacks on the

@@ -41,7 +41,8 @@ class LockCore;
 ///
 /// A try never waits for another holder. try_acquire() and try_lock() wait for a new Connection to find out whether it
 /// can be connected: until it is up, until each server has been tried once, or until two seconds after the Connection
-/// was made, whichever is first. That happens once in the life of a Connection. From then on a try ends at once
+/// was made, whichever is first (on a handle of the program: until it is up, or the two seconds are over). That happens
+/// once in the life of a Connection. From then on a try ends at once
 /// (not_connected) when the connection is not up, or is lost meanwhile, unless this object has retained the lock. It
 /// does wait for a silent server until the connection gives that server up. Boost.Thread's interruption ends all this.
 ///

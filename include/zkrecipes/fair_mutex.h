@@ -15,8 +15,8 @@ namespace zkrecipes {
 /// wakes one waiter, not all. Costs one round trip when the lock is free. Compatible with Curator's InterProcessMutex
 /// on the same path.
 ///
-/// Thread-safety, lifetime, blocking and errors: see ExclusiveLock. A path that a Semaphore uses, or a SimpleLock, is
-/// refused with Error(unusable_path): the two would not exclude each other.
+/// Thread-safety, lifetime, blocking and errors: see ExclusiveLock. A path that a Semaphore or a SimpleLock uses
+/// is refused with Error(unusable_path).
 ///
 ///     zkrecipes::Connection connection("zk1:2181,zk2:2181,zk3:2181");
 ///     zkrecipes::FairMutex mutex(connection, "/locks/report");

@@ -42,7 +42,8 @@ namespace zkrecipes {
 ///
 /// Thread-safety: all members may be called from any thread, except that the destructor must not run beside another
 /// call. Lifetime: the lock may outlive its Connection; acquiring then throws ConnectionClosed. Destroying it releases
-/// what is locked, waits for nothing, and is allowed inside callbacks. Blocking, tries and exceptions are those of FairMutex.
+/// what is locked, waits for nothing, and is allowed inside callbacks. Blocking, tries and exceptions are those of
+/// FairMutex.
 class RecursiveReadWriteLock {
  public:
   /// Does no I/O. Throws std::invalid_argument if the path is no absolute node path.

@@ -14,9 +14,9 @@ namespace zkrecipes {
 /// Not fair, and with a herd by design: all waiters watch that one node, so a release wakes all of them, and all but
 /// one lose the race. Right for locks that are hardly ever contended (one node, one request); use FairMutex for others.
 ///
-/// Thread-safety, lifetime, blocking and errors: see ExclusiveLock. A path at which there is
-/// a node that is not ephemeral is refused with Error(unusable_path): it is the folder of another kind of lock, or
-/// somebody's data. LockOptions::version_token is not available here.
+/// Thread-safety, lifetime, blocking and errors: see ExclusiveLock. A path at which there is a node that is not
+/// ephemeral is refused with Error(unusable_path): it is the folder of another kind of lock, or somebody's data.
+/// LockOptions::version_token is not available here.
 ///
 ///     zkrecipes::Connection connection("zk1:2181,zk2:2181,zk3:2181");
 ///     zkrecipes::SimpleLock lock(connection, "/locks/nightly");

@@ -102,8 +102,9 @@ TEST_F(FirstAttempt, AClose_EndsTheWaitWithItsError) {
   Connection connection(options_by_proxy(30s));
   FairMutex mutex(connection, kPath);
   std::atomic<bool> closed{false};
-  Background trying([&] { closed = error_of([&] { static_cast<void>(mutex.try_lock()); }) ==
-                                   make_error_code(ErrorCode::connection_closed); });
+  Background trying([&] {
+    closed = error_of([&] { static_cast<void>(mutex.try_lock()); }) == make_error_code(ErrorCode::connection_closed);
+  });
   connection.close();
   trying.join();
   EXPECT_TRUE(closed);

@@ -74,8 +74,8 @@ TYPED_TEST(MixedKindsTest, ASemaphoreAtALocksPath_IsRefusedAndLeavesNoFolder) {
   TypeParam lock(this->connect(), this->kPath), other(this->connect(), this->kPath);
   Semaphore semaphore(this->connect(), this->kPath, 2);
   Hold hold = lock.acquire();
-  const auto names_both = AllOf(HasSubstr("FairMutex"), HasSubstr("ReadWriteLock"), HasSubstr(this->kPath),
-                                HasSubstr("a path of its own"));
+  const auto names_both =
+      AllOf(HasSubstr("FairMutex"), HasSubstr("ReadWriteLock"), HasSubstr(this->kPath), HasSubstr("a path of its own"));
   EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.acquire()); }), names_both);
   EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.acquire(2)); }), names_both);
   EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.try_acquire()); }), names_both);
@@ -113,8 +113,8 @@ TEST_F(MixedKinds, FoldersThatASemaphoreLeft_AreNamedAndOnceTheyAreDeletedThePat
   mutex.unlock();
 }
 
-// A semaphore that was killed in the middle of its first acquire has left its folder, and a mutex that began before that
-// has not seen it. The next semaphore finds the folder in place, and must look all the same.
+// A semaphore that was killed in the middle of its first acquire has left its folder, and a mutex that began before
+// that has not seen it. The next semaphore finds the folder in place, and must look all the same.
 TEST_F(MixedKinds, AFolderThatNobodyHasMarked_IsNotTakenForProof) {
   Connection& connection = connect();
   FairMutex mutex(connection, kPath);
@@ -217,7 +217,8 @@ TEST_F(MixedKinds, ASimpleLockAtAFairLocksPath_IsRefusedInWords) {
   FairMutex mutex(connection, kPath);
   SimpleLock simple(connection, kPath);
   const Hold hold = mutex.acquire();
-  const auto in_words = AllOf(HasSubstr(kPath), HasSubstr("FairMutex"), HasSubstr("SimpleLock needs a path of its own"));
+  const auto in_words =
+      AllOf(HasSubstr(kPath), HasSubstr("FairMutex"), HasSubstr("SimpleLock needs a path of its own"));
   EXPECT_THAT(refusal_of([&] { simple.lock(); }), in_words);
   EXPECT_THAT(refusal_of([&] { static_cast<void>(simple.try_lock()); }), in_words);
   EXPECT_TRUE(hold.is_valid());

@@ -237,9 +237,9 @@ class FlowDriver {
     return leases ? "/leases" : is<action::List>(action, Topic::path) ? "/path" : "";
   }
   static std::string name_of_action(const Action& action) {
-    static const char* const kNames[] = {"AwaitSession",  "Create",  "List",     "Look",    "WatchNode",
-                                         "WatchChildren", "Unwatch", "Probe",    "Unprobe", "Remove",
-                                         "RaiseVersion",  "Mark",    "Timer",    "MakeHold", "Fail", "NotServed"};
+    static const char* const kNames[] = {
+        "AwaitSession", "Create", "List",         "Look", "WatchNode", "WatchChildren", "Unwatch", "Probe",
+        "Unprobe",      "Remove", "RaiseVersion", "Mark", "Timer",     "MakeHold",      "Fail",    "NotServed"};
     static_assert(std::size(kNames) == std::variant_size_v<Action>, "a name for each action");
     return kNames[action.index()];
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program prints whose logging is not set up, is glog's, or is its own: all that it writes to its standard output
-// and error, so nothing can be missed, and nothing that others write for us.
+// What a program prints whose logging is not set up, is glog's, or is its own: all that it writes to its standard
+// output and error, so nothing can be missed, and nothing that others write for us.
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,8 +27,7 @@ class LogProcessTest : public ControlledServerTest {
     testkit::ChildOptions child;
     child.log_file = (folder_.path() / "output").string();
     plain();
-    program_.emplace(
-        std::vector<std::string>{ZKRECIPES_LOGGING_CLIENT, proxy().address() + chroot(), way}, child);
+    program_.emplace(std::vector<std::string>{ZKRECIPES_LOGGING_CLIENT, proxy().address() + chroot(), way}, child);
   }
   /// All that the program has written.
   std::vector<std::string> lines() const {

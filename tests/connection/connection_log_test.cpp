@@ -144,9 +144,9 @@ TEST_F(LogTest, Lines_AreSentencesWithoutAnEndTheNameOfTheLibraryOrATimeOfTheCCl
   proxy().refuse(false);
   ASSERT_TRUE(wait_for_state(connection, State::connected));
   ASSERT_TRUE(lines_.wait_for_words("is back after"));
-  EXPECT_THAT(lines_.all(), Each(Pair(::testing::_, AllOf(Not(HasSubstr("\n")), Not(HasSubstr("zkrecipes:")),
-                                                         Not(HasSubstr("..")), Not(::testing::EndsWith(".")),
-                                                         Not(HasSubstr("ZOO_ERROR"))))));
+  EXPECT_THAT(lines_.all(),
+              Each(Pair(::testing::_, AllOf(Not(HasSubstr("\n")), Not(HasSubstr("zkrecipes:")), Not(HasSubstr("..")),
+                                            Not(::testing::EndsWith(".")), Not(HasSubstr("ZOO_ERROR"))))));
 }
 
 TEST_F(LogTest, LongOutage_IsNotALineForEachAttempt) {

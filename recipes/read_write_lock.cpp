@@ -17,7 +17,7 @@ using detail::NodeKind;
 using detail::Status;
 
 // Hidden: the state of a public class is not part of the public API.
-struct [[gnu::visibility("hidden")]] ReadWriteLock::State {
+struct __attribute__((visibility("hidden"))) ReadWriteLock::State {
   std::unique_ptr<detail::LockCore> readers;
   std::unique_ptr<detail::LockCore> writers;
   LockOptions options;

@@ -11,7 +11,7 @@
 namespace zkrecipes {
 
 // Hidden: the state of a public class is not part of the public API.
-struct [[gnu::visibility("hidden")]] RecursiveFairMutex::State {
+struct __attribute__((visibility("hidden"))) RecursiveFairMutex::State {
   std::unique_ptr<detail::LockCore> core;
   mutable detail::Mutex mutex;
   // A hold that was lost may be owned by one thread still while another has the lock already.

@@ -28,7 +28,7 @@ constexpr Clock::time_point kForever = Clock::time_point::max();  // waits as lo
 }  // namespace
 
 // Hidden: the state of a public class is not part of the public API.
-struct [[gnu::visibility("hidden")]] RecursiveReadWriteLock::State {
+struct __attribute__((visibility("hidden"))) RecursiveReadWriteLock::State {
   using Entry = ReentrantHold::Entry;
   using Exit = ReentrantHold::Exit;
 

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "connection/leftovers.h"
-
 namespace zkrecipes::detail {
 
 namespace {
@@ -15,8 +13,12 @@ constexpr std::chrono::seconds kReturnPatience{3};
 }  // namespace
 
 BorrowedSessionKeeper::BorrowedSessionKeeper(const ConnectionParts& parts, BorrowHandle borrow, RequestSender& sender,
-                                             BorrowedNodes& nodes)
-    : SessionKeeper(parts), borrow_(std::move(borrow)), sender_(sender), nodes_(nodes) {}
+                                             BorrowedNodes& nodes, LeftoverHandler leftover_removed)
+    : SessionKeeper(parts),
+      borrow_(std::move(borrow)),
+      sender_(sender),
+      nodes_(nodes),
+      leftover_removed_(std::move(leftover_removed)) {}
 
 void BorrowedSessionKeeper::begin(Time /*now*/) {
   handle_ = borrow_(listener_);
@@ -42,6 +44,7 @@ void BorrowedSessionKeeper::apply(SessionEvent event, Time now, Outbox& outbox) 
       parts_.pipeline.sizes().disconnected();
       break;
     case SessionEvent::expired:
+      if (session()) session()->note_expired();
       return close(ErrorCode::connection_closed,
                    "the session of the program's own ZooKeeper handle has expired; make a new handle and a new "
                    "Connection",
@@ -107,9 +110,8 @@ SessionKeeper::Time BorrowedSessionKeeper::next_handle_tick(Time now) const {
 void BorrowedSessionKeeper::session_connected(Outbox& outbox) {
   if (session() == leftovers_removed_in_) return;
   leftovers_removed_in_ = session();
-  outbox.add([&sender = sender_, keep_alive = listener_.lock(), session = session(), leftovers = nodes_.take()] {
-    remove_leftovers(sender, session, leftovers, [keep_alive] {});
-  });
+  outbox.add([&sender = sender_, keep_alive = listener_.lock(), session = session(), leftovers = nodes_.take(),
+              removed = leftover_removed_] { remove_leftovers(sender, session, leftovers, removed, [keep_alive] {}); });
 }
 
 void BorrowedSessionKeeper::closing() {
@@ -133,7 +135,7 @@ std::function<void()> BorrowedSessionKeeper::say_goodbye(bool unanswered) {
   return [this, wait = std::move(wait), leftovers = std::move(leftovers), session = last_session_] {
     wait();
     const auto latch = parts_.world.make_latch();
-    remove_leftovers(last_words_, session, leftovers, [latch] { latch->set(); });
+    remove_leftovers(last_words_, session, leftovers, nullptr, [latch] { latch->set(); });
     if (!latch->wait_for(kReturnPatience))
       parts_.log->error("the server did not confirm in time that the lock nodes on the program's handle are gone");
   };

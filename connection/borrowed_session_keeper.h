@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "connection/borrowed_nodes.h"
+#include "connection/leftovers.h"
 #include "connection/request_sender.h"
 #include "connection/session_keeper.h"
 
@@ -19,8 +20,9 @@ using BorrowHandle = std::function<std::unique_ptr<Handle>(const std::weak_ptr<H
 /// run out and when we close, so nodes that are left behind then have to be removed.
 class BorrowedSessionKeeper final : public SessionKeeper {
  public:
-  /// `sender` reaches the server while the session is ours.
-  BorrowedSessionKeeper(const ConnectionParts& parts, BorrowHandle borrow, RequestSender& sender, BorrowedNodes& nodes);
+  /// `sender` reaches the server while the session is ours. `leftover_removed` is called without the mutex.
+  BorrowedSessionKeeper(const ConnectionParts& parts, BorrowHandle borrow, RequestSender& sender, BorrowedNodes& nodes,
+                        LeftoverHandler leftover_removed);
 
   void on_session_event(std::uint32_t handle, SessionEvent event, Time now, Outbox& outbox) override;
   bool listens_to(std::uint32_t handle) const override { return handle_ && handle_->number() == handle; }
@@ -63,6 +65,7 @@ class BorrowedSessionKeeper final : public SessionKeeper {
   const BorrowHandle borrow_;
   RequestSender& sender_;
   BorrowedNodes& nodes_;
+  const LeftoverHandler leftover_removed_;
   LastWords last_words_{*this};
   HandlePtr handle_;
   SessionPtr last_session_;                 // also after the close

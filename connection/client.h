@@ -8,6 +8,7 @@
 #include <string>
 
 #include "connection/callback_lane.h"
+#include "connection/event_feed.h"
 #include "connection/guarded_call.h"
 #include "connection/log.h"
 #include "connection/node_path.h"
@@ -42,6 +43,8 @@ struct CreateSpec {
   /// says true, none is made and the answer is `occupied`. `guarded` may be missing, too, and is not occupied then.
   bool (*is_occupied)(const NameList& children) = nullptr;
   std::string guarded{};
+  /// Called with the path of each such node that was removed. May be null.
+  std::function<void(const std::string&)> on_stale_removed{};
 };
 
 struct CreatedNode {
@@ -88,6 +91,8 @@ class Client {
   /// may be somebody else's. 0: the name is unique.
   virtual void remove(const SessionPtr& session, const std::string& path, std::int64_t czxid,
                       std::function<void(Status)> done) = 0;
+  /// The same for a node that nobody holds or waits with, of which the observer hears.
+  virtual void remove_leftover(const SessionPtr& session, const std::string& path, std::int64_t czxid) = 0;
 
   virtual void exists(const SessionPtr& session, const std::string& path, ReplyHandler done) = 0;
   virtual void get(const SessionPtr& session, const std::string& path, ReplyHandler done) = 0;
@@ -122,6 +127,8 @@ class Client {
   virtual TimerId run_at(Clock::time_point time, std::function<void()> task) = 0;
   /// Afterwards the task is not started any more. It may be running.
   virtual void cancel_timer(TimerId id) = 0;
+  /// Null when nobody observes.
+  virtual const std::shared_ptr<Observer>& observer() const = 0;
   /// Not while holding a mutex: see Log.
   virtual const LogPtr& log() const = 0;
   /// Time, chance and threads for whatever is built on this.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "connection/borrowed_nodes.h"
 #include "connection/request_sender.h"
@@ -9,8 +10,10 @@
 namespace zkrecipes::detail {
 
 /// Removes nodes of ours that live on although nobody holds or waits with them any more, and those whose creates were
-/// never answered. `done` is called when all are gone or could not be removed.
+/// never answered. `removed` is called with the path of each one that is gone; it may be null. `done` is called when
+/// all are gone or could not be removed.
+using LeftoverHandler = std::function<void(const std::string& path)>;
 void remove_leftovers(RequestSender& sender, const SessionPtr& session, const BorrowedNodes::Leftovers& leftovers,
-                      std::function<void()> done);
+                      const LeftoverHandler& removed, std::function<void()> done);
 
 }  // namespace zkrecipes::detail

@@ -81,6 +81,7 @@ void OwnSessionKeeper::connected(Time now, Outbox& outbox) {
   const bool continued = session() != nullptr;
   if (!enter_session(handle_, attempt_began_, now)) return;
   last_answer_ = now;
+  observe_server(outbox);
   session_key_ = handle_->hand_session_over();
   attempt_until_ = Time::max();
   // The list may have been replaced again since the attempt began.
@@ -96,6 +97,11 @@ void OwnSessionKeeper::connected(Time now, Outbox& outbox) {
             " ms, its minimum (two ticks by default); ask for three ticks or more, because half a tick is all the "
             "margin that a lease of two has",
         outbox);
+}
+
+void OwnSessionKeeper::observe_server(Outbox& outbox) {
+  if (!parts_.events || address_ == observed_server_) return;
+  observe(ServerChanged{address_, std::exchange(observed_server_, address_), session()->id()}, outbox);
 }
 
 /// The session goes on at another server. That server may be behind what we have seen, or may follow a leader that has

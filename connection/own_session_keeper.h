@@ -54,6 +54,7 @@ class OwnSessionKeeper final : public SessionKeeper {
   void credentials_refused_after_move(Time now, Outbox& outbox);
   void continue_session(Outbox& outbox);
   void lose_connection(Outbox& outbox);
+  void observe_server(Outbox& outbox);
 
   bool is_connecting() const { return handle_ && !is_connected(); }
   std::optional<Time> silent_since() const;
@@ -81,6 +82,7 @@ class OwnSessionKeeper final : public SessionKeeper {
   ServerRotation rotation_;
   HandlePtr handle_;                // null between two handles
   std::string address_;             // of handle_, or of the one before
+  std::string observed_server_;     // of which the observer has heard last
   std::vector<HandlePtr> leaving_;  // of servers that fell silent; closed once they are disconnected
   std::optional<SessionKey> session_key_;
   bool answered_ = false;          // anything, on the current connection

@@ -146,6 +146,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
 
   void stale_removed(Reply reply) {
     if (reply.status != Status::ok && reply.status != Status::no_node) return finish(reply.status);
+    if (reply.status == Status::ok && spec_.on_stale_removed) spec_.on_stale_removed(candidates_.back());
     candidates_.pop_back();
     remove_stale();
   }

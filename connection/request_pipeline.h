@@ -34,6 +34,7 @@ struct Pending {
   ReplyHandler done;
   bool repeat = false;      // send again after a connection loss
   bool background = false;  // a heartbeat
+  bool measured = false;    // a heartbeat whose answer the observer hears of
   WatchTable::Id watch = 0;
   int refusals = 0;              // times it failed although the connection stayed up
   std::uint64_t connection = 0;  // on which it was sent
@@ -95,6 +96,8 @@ class RequestPipeline {
   bool proves_lease(RequestKind kind) const;
   LeaseClock::time_point last_proof_sent() const { return last_proof_sent_; }
   bool awaits_answers() const { return !in_flight_.empty(); }
+  std::size_t in_flight() const { return in_flight_.size(); }
+  std::size_t waiting() const { return waiting_.size(); }  ///< for a connection, or for room
   /// When the oldest request was sent that is not answered; none if there is none.
   std::optional<LeaseClock::time_point> oldest_unanswered() const;
 

@@ -82,6 +82,11 @@ class Session {
   bool is_shared() const noexcept { return shared_.load(); }
   void set_shared() noexcept { shared_.store(true); }
 
+  // How it ends, noted before end() by whoever knows. The first note counts.
+  void note_expired() noexcept { note(End::expired); }  ///< the server said so
+  void note_closed() noexcept { note(End::closed); }    ///< the connection is closed
+  bool ended_by_close() const noexcept { return end_.load() == End::closed; }
+
   /// Ends both leases; the listeners are notified by announce_over().
   void end(Lease::Time now) noexcept;
   /// True from the moment its end was announced to listeners, or is about to be.
@@ -98,6 +103,12 @@ class Session {
   void announce_over(Lease::Time now);
 
  private:
+  enum class End { unknown, expired, closed };
+  void note(End end) noexcept {
+    End unknown = End::unknown;
+    end_.compare_exchange_strong(unknown, end);
+  }
+
   const std::int64_t id_;
   std::atomic<std::int64_t> timeout_ms_;
   std::atomic<std::int64_t> shortest_ms_;  // written by one thread at a time
@@ -106,6 +117,7 @@ class Session {
   NodeClaims claims_;
   std::atomic<bool> shared_{false};
   std::atomic<bool> over_{false};
+  std::atomic<End> end_{End::unknown};
 
   Mutex mutex_;
   bool announced_ ZKR_GUARDED_BY(mutex_) = false;

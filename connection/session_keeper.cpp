@@ -88,8 +88,12 @@ bool SessionKeeper::enter_session(const HandlePtr& handle, Time sent, Time now) 
 
 void SessionKeeper::publish(Time now, Outbox& outbox) {
   // What was not carried out, because something was thrown, is left for the next tick.
+  bool session_over = false;
   while (!monitor_.ended().empty()) {
     const SessionPtr session = monitor_.ended().front();
+    session_over = true;
+    ended_session_id_ = session->id();
+    if (closed_) session->note_closed();
     session->end(now);  // before anybody is notified that something of it failed
     parts_.pipeline.end_session(session, outbox);
     heartbeat_.clear();
@@ -101,6 +105,7 @@ void SessionKeeper::publish(Time now, Outbox& outbox) {
   while (!monitor_.changes().empty()) {
     const ConnectionState state = monitor_.changes().front();
     log_state(parts_.states.state(), state, now, outbox);
+    if (parts_.events) observe_state(parts_.states.state(), state, session_over, outbox);
     parts_.states.enter(state, listener_.lock());
     monitor_.drop_change();
   }
@@ -164,6 +169,30 @@ void SessionKeeper::log_trouble(Time now, Outbox& outbox) {
   log(LogSeverity::warning, CClientLog::kSays + std::exchange(trouble_, {}), outbox);
 }
 
+// ---- The observer ----
+
+void SessionKeeper::observe(ObserverEvent event, Outbox& outbox) const {
+  parts_.events->record(std::move(event));
+  outbox.add([events = parts_.events] { events->deliver(); });
+}
+
+/// `session_ended`: with this change, or with one that is noticed at the same time.
+void SessionKeeper::observe_state(ConnectionState before, ConnectionState state, bool session_ended, Outbox& outbox) {
+  const bool is_about_present =
+      state == ConnectionState::connected || (state == ConnectionState::suspended && !session_ended);
+  observe(StateChanged{state, before, is_about_present && session() ? session()->id() : ended_session_id_}, outbox);
+}
+
+void SessionKeeper::observe_heartbeat(const Pending& pending, Time now, Outbox& outbox) {
+  HeartbeatAnswered answered;
+  answered.round_trip = now - pending.sent;
+  if (monitor_.relied_on()) answered.lease_left = pending.session->lease().valid_until() - now;
+  answered.holds = heartbeat_.holds();
+  answered.requests_in_flight = parts_.pipeline.in_flight();
+  answered.requests_waiting = parts_.pipeline.waiting();
+  observe(answered, outbox);
+}
+
 std::exception_ptr SessionKeeper::closed_error() const {
   if (close_code_ == ErrorCode::not_authorized) return std::make_exception_ptr(NotAuthorized(close_reason_));
   return std::make_exception_ptr(ConnectionClosed(close_reason_));
@@ -194,6 +223,7 @@ std::function<void()> SessionKeeper::await_last_answers(Handle& handle) {
 
 void SessionKeeper::on_reply(const Pending& pending, Status status, bool was_answered, Time now, Outbox& outbox) {
   if (was_answered) {
+    if (pending.measured && pending.session == session()) observe_heartbeat(pending, now, outbox);
     if (pending.session) renew_leases(pending, now, outbox);
     answered(pending, now, outbox);
   } else {
@@ -306,9 +336,10 @@ SessionKeeper::Time SessionKeeper::next_tick(Time now) const {
   return is_connected() ? std::min(next, next_heartbeat()) : next;
 }
 
-void SessionKeeper::send_background(Request request, ReplyHandler done, Outbox& outbox) {
+void SessionKeeper::send_background(Request request, ReplyHandler done, Outbox& outbox, Measured measured) {
   Pending pending(session(), std::move(request), std::move(done));
   pending.background = true;
+  pending.measured = measured == Measured::yes && parts_.events;
   parts_.pipeline.submit_first(std::move(pending), outbox);  // the lease does not wait for room
 }
 
@@ -320,10 +351,10 @@ void SessionKeeper::send_heartbeat(Time now, Outbox& outbox) {
   if (heartbeat_.holds() > 0 && now >= parts_.pipeline.last_proof_sent() + HeartbeatPlan::interval(pace())) {
     sent = proved = true;
     if (parts_.options.lease_proof == LeaseProof::leader) {
-      send_background({RequestKind::sync, "/"}, nullptr, outbox);
+      send_background({RequestKind::sync, "/"}, nullptr, outbox, Measured::yes);
     } else {
       const HeartbeatPlan::Target target = *heartbeat_.next_target();
-      send_background(refused_write(target.path), reports_gone(target.id), outbox);
+      send_background(refused_write(target.path), reports_gone(target.id), outbox, Measured::yes);
       if (target.unique_path) asked = target.id;
     }
   }
@@ -333,7 +364,7 @@ void SessionKeeper::send_heartbeat(Time now, Outbox& outbox) {
   }
   // Shows what the leader knows of us, so that a lease can begin at any time; see TouchHistory. Nothing is logged for
   // it.
-  if (!proved) send_background({RequestKind::sync, "/"}, nullptr, outbox);
+  if (!proved) send_background({RequestKind::sync, "/"}, nullptr, outbox, Measured::yes);
   send_light_heartbeat(sent, now, outbox);
 }
 

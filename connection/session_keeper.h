@@ -33,6 +33,7 @@ struct ConnectionParts {
   Lane& dropper;   ///< closes handles that are disconnected, which must not wait
   RequestPipeline& pipeline;
   StateFeed& states;
+  EventFeedPtr events;  ///< for the observer; null: nobody observes
 };
 
 /// Keeps a session alive with heartbeats, notices its end, and lets requests pass while it is connected. How handles
@@ -109,11 +110,15 @@ class SessionKeeper {
   /// Carries out what the monitor has noticed.
   void publish(Time now, Outbox& outbox);
   void schedule_tick(Time time);
-  void send_background(Request request, ReplyHandler done, Outbox& outbox);
+  enum class Measured { no, yes };
+  /// `measured`: the observer hears of the answer.
+  void send_background(Request request, ReplyHandler done, Outbox& outbox, Measured measured = Measured::no);
   /// Logs the line when the mutex is no longer held.
   void log(LogSeverity severity, std::string line, Outbox& outbox) const;
   /// The C client says that something is wrong.
   void note_trouble(std::string text, Time now);
+  /// Reports the event to the observer, which there is, when the mutex is no longer held.
+  void observe(ObserverEvent event, Outbox& outbox) const;
 
   const ConnectionParts parts_;
   GuardPtr guard_;
@@ -130,6 +135,8 @@ class SessionKeeper {
   void log_outage(Time now, Outbox& outbox);
   void log_trouble(Time now, Outbox& outbox);
   void log_state(ConnectionState before, ConnectionState state, Time now, Outbox& outbox);
+  void observe_state(ConnectionState before, ConnectionState state, bool session_ended, Outbox& outbox);
+  void observe_heartbeat(const Pending& pending, Time now, Outbox& outbox);
   Time counted_from(const Session& session, Time sent) const;
   Time next_heartbeat() const;
   Time next_tick(Time now) const;
@@ -145,6 +152,7 @@ class SessionKeeper {
   std::string trouble_;    // the last, if it was not logged yet
   Time trouble_at_{};
   Time no_session_since_{};
+  std::int64_t ended_session_id_ = 0;  // of the newest session that is over
   Time tick_scheduled_ = Time::max();
   bool end_noticed_ = false;  // of a session, and session_ended() has not been carried out yet
   bool closed_ = false;

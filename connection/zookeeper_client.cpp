@@ -22,6 +22,7 @@ ZookeeperClient::ZookeeperClient(ConnectionOptions options, ServerList servers, 
                                  std::shared_ptr<World> world)
     : world_(std::move(world)),
       options_(std::move(options)),
+      events_(options_.observer ? std::make_shared<EventFeed>(options_.observer, log_) : nullptr),
       acl_(std::make_shared<const Acl>(options_.acl)),
       parent_acl_(std::make_shared<const Acl>(options_.parent_acl)),
       chroot_(std::move(servers.chroot)),
@@ -39,8 +40,12 @@ ZookeeperClient::~ZookeeperClient() {
 }
 
 std::unique_ptr<SessionKeeper> ZookeeperClient::make_keeper(std::vector<HostPort> hosts, const BorrowHandle& borrow) {
-  const ConnectionParts parts{*world_, options_, log_, *loop_, *resolver_, *ender_, *dropper_, pipeline_, states_};
-  if (borrow) return std::make_unique<BorrowedSessionKeeper>(parts, borrow, *this, borrowed_nodes_);
+  const ConnectionParts parts{*world_, options_,  log_,      *loop_,  *resolver_,
+                              *ender_, *dropper_, pipeline_, states_, events_};
+  if (borrow) {
+    const auto removed = [this](const std::string& path) { report_leftover(path); };
+    return std::make_unique<BorrowedSessionKeeper>(parts, borrow, *this, borrowed_nodes_, removed);
+  }
   return std::make_unique<OwnSessionKeeper>(parts, std::move(hosts));
 }
 
@@ -232,6 +237,7 @@ void ZookeeperClient::create(const SessionPtr& session, CreateSpec spec, CreateH
   if (!spec.acl) spec.acl = acl_;
   if (!spec.parent_acl) spec.parent_acl = parent_acl_;
   if (borrowed_) done = remembering(session, spec, std::move(done));
+  if (events_) spec.on_stale_removed = [this](const std::string& path) { report_leftover(path); };
   if (!chroot_.empty()) {
     spec.parent = full(spec.parent);
     if (spec.is_occupied != nullptr) spec.guarded = full(spec.guarded);
@@ -278,6 +284,19 @@ void ZookeeperClient::remove(const SessionPtr& session, const std::string& path,
       if (done) done(status);
     };
   remove_for_certain(*this, session, full(path), czxid, std::move(done));
+}
+
+void ZookeeperClient::remove_leftover(const SessionPtr& session, const std::string& path, std::int64_t czxid) {
+  if (!events_) return remove(session, path, czxid, nullptr);
+  remove(session, path, czxid, [this, path = full(path)](Status status) {
+    if (status == Status::ok) report_leftover(path);
+  });
+}
+
+void ZookeeperClient::report_leftover(const std::string& full_path) const {
+  if (!events_) return;
+  events_->record(LeftoverRemoved{without_chroot(full_path)});
+  events_->deliver();
 }
 
 void ZookeeperClient::exists(const SessionPtr& session, const std::string& path, ReplyHandler done) {

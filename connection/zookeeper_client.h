@@ -69,6 +69,7 @@ class ZookeeperClient final : public Client,
   void create(const SessionPtr& session, CreateSpec spec, CreateHandler done) override;
   void remove(const SessionPtr& session, const std::string& path, std::int64_t czxid,
               std::function<void(Status)> done) override;
+  void remove_leftover(const SessionPtr& session, const std::string& path, std::int64_t czxid) override;
   void exists(const SessionPtr& session, const std::string& path, ReplyHandler done) override;
   void get(const SessionPtr& session, const std::string& path, ReplyHandler done) override;
   void list(const SessionPtr& session, const std::string& path, ReplyHandler done) override;
@@ -91,6 +92,7 @@ class ZookeeperClient final : public Client,
   CallbackLane& callbacks() override { return callbacks_; }
   CallbackLane& notices() override { return notices_; }
   const std::string& identity() const override { return options_.identity; }
+  const std::shared_ptr<Observer>& observer() const override { return options_.observer; }
   const LogPtr& log() const override { return log_; }  // of RequestSender, too
   void check_acl(const Acl& acl, const std::string& name) const override;
   void check_usable() const override;
@@ -133,6 +135,7 @@ class ZookeeperClient final : public Client,
   template <class Locked>
   void run_locked(const Locked& work);
   void submit(Pending&& pending);
+  void report_leftover(const std::string& full_path) const;
   WatchId watch(WatchTable::Kind kind, const SessionPtr& session, const std::string& path, WatchHandler event,
                 ReplyHandler done);
   CreateHandler remembering(const SessionPtr& session, const CreateSpec& spec, CreateHandler done);
@@ -151,8 +154,9 @@ class ZookeeperClient final : public Client,
   const Clock::time_point first_attempt_until_ = world_->now() + kFirstAttemptPatience;
   const ConnectionOptions options_;
   const LogPtr log_ = std::make_shared<const Log>(options_.log);
-  const AclPtr acl_;         // of lock nodes
-  const AclPtr parent_acl_;  // of missing parents
+  const EventFeedPtr events_;  // about the connection; null: nobody observes
+  const AclPtr acl_;           // of lock nodes
+  const AclPtr parent_acl_;    // of missing parents
   const std::string chroot_;
   const ChrootPtr chroot_node_ = make_chroot_node();
   const bool borrowed_;

@@ -31,19 +31,22 @@ Acquisition::~Acquisition() {
   on_ready_ = nullptr;
   leave();
   finish(AcquireStatus::stopped, nullptr, nullptr);
+  tell_observer();
 }
 
 std::shared_ptr<Acquisition> Acquisition::start(const std::shared_ptr<Client>& client, std::unique_ptr<Flow> flow,
                                                 Patience patience, const std::string& path, const StopToken& stop,
-                                                std::shared_ptr<Retention> retention) {
+                                                std::shared_ptr<Retention> retention, ObservedAttemptPtr observed) {
   auto started = std::make_shared<Acquisition>(client, std::move(flow), path);
   started->retention_ = std::move(retention);
+  started->observed_ = std::move(observed);
   const std::weak_ptr<Acquisition> weak = started;
   const auto give_up = [&weak](AcquireStatus why) {
     return [weak, why] {
       if (const auto self = weak.lock()) self->give_up(why);
     };
   };
+  bool decided = false;
   {
     const InterruptibleLock lock(started->mutex_);
     if (stop.stop_possible()) started->stop_listener_ = StopListener(stop, give_up(AcquireStatus::stopped));
@@ -53,7 +56,11 @@ std::shared_ptr<Acquisition> Acquisition::start(const std::shared_ptr<Client>& c
       started->finish(AcquireStatus::not_connected, nullptr, nullptr);
     else if (patience == Patience::try_once)
       started->awaited_disconnect_ = client->await_disconnect(give_up(AcquireStatus::not_connected));
-    if (started->state_ != State::waiting) return started;
+    decided = started->state_ != State::waiting;
+  }
+  if (decided) {
+    started->tell_observer();
+    return started;
   }
   // Nothing is sent while suspended: an acquire that is given up meanwhile would leave its requests waiting for the
   // connection.
@@ -64,8 +71,12 @@ std::shared_ptr<Acquisition> Acquisition::start(const std::shared_ptr<Client>& c
 std::shared_ptr<Acquisition> Acquisition::granted(const std::shared_ptr<Client>& client, const std::string& path,
                                                   std::shared_ptr<HeldNode> held) {
   auto granted = std::make_shared<Acquisition>(client, nullptr, path);
-  const InterruptibleLock lock(granted->mutex_);
-  granted->finish(AcquireStatus::granted, std::move(held), nullptr);
+  granted->observed_ = held->grant().observed;
+  {
+    const InterruptibleLock lock(granted->mutex_);
+    granted->finish(AcquireStatus::granted, std::move(held), nullptr);
+  }
+  granted->tell_observer();
   return granted;
 }
 
@@ -101,7 +112,7 @@ void Acquisition::answered(Attempt attempt, Topic topic, Status status, const Ev
     const InterruptibleLock lock(mutex_);
     decided = is_current(attempt) && report(topic, status, event);
   }
-  if (decided) changed_.notify_all();
+  announce(decided);
 }
 
 void Acquisition::created(Attempt attempt, const SessionPtr& session, GuidPlace guid_place,
@@ -113,10 +124,10 @@ void Acquisition::created(Attempt attempt, const SessionPtr& session, GuidPlace 
       decided = report(event.topic, event.status, event);
     } else if (event.status == Status::ok) {
       const std::int64_t czxid = guid_place == GuidPlace::in_data ? event.node.stat.czxid : 0;
-      client_->remove(session, event.node.path, czxid, nullptr);
+      client_->remove_leftover(session, event.node.path, czxid);
     }
   }
-  if (decided) changed_.notify_all();
+  announce(decided);
 }
 
 void Acquisition::watch_answered(Topic topic, std::uint64_t number, Status status, const Event& event) {
@@ -127,7 +138,7 @@ void Acquisition::watch_answered(Topic topic, std::uint64_t number, Status statu
     if (status != Status::ok) watch_on(topic) = {};
     decided = report(topic, status, event);
   }
-  if (decided) changed_.notify_all();
+  announce(decided);
 }
 
 void Acquisition::watch_fired(Topic topic, std::uint64_t number, WatchEvent what) {
@@ -139,7 +150,7 @@ void Acquisition::watch_fired(Topic topic, std::uint64_t number, WatchEvent what
     ++wakeups_;
     decided = report(topic, Status::ok, event::Changed{topic, what});
   }
-  if (decided) changed_.notify_all();
+  announce(decided);
 }
 
 void Acquisition::tell(const Event& event) {
@@ -253,7 +264,10 @@ void Acquisition::perform(action::Unprobe&) {
 }
 
 void Acquisition::perform(action::Remove& action) {
-  client_->remove(session_, action.path, action.czxid, nullptr);
+  if (action.leftover)
+    client_->remove_leftover(session_, action.path, action.czxid);
+  else
+    client_->remove(session_, action.path, action.czxid, nullptr);
 }
 
 void Acquisition::perform(action::RaiseVersion& action) {
@@ -268,6 +282,10 @@ void Acquisition::perform(action::RaiseVersion& action) {
 void Acquisition::perform(action::Mark& action) {
   ++requests_;
   client_->set(session_, action.path, std::move(action.data), 0, [](const Reply&) {});
+}
+
+void Acquisition::perform(action::Wait& action) {
+  if (observed_) observed_->waiting(action.queue_position);
 }
 
 void Acquisition::perform(action::Timer& action) {
@@ -301,7 +319,7 @@ void Acquisition::proved(Attempt attempt, Status status, action::MakeHold hold) 
     make_hold(hold);
     decided = state_ != State::waiting;
   }
-  if (decided) changed_.notify_all();
+  announce(decided);
 }
 
 void Acquisition::make_hold(action::MakeHold& hold) {
@@ -315,6 +333,8 @@ void Acquisition::make_hold(action::MakeHold& hold) {
   grant.cost.waited = client_->world().now() - started_;
   grant.cost.requests = requests_;
   grant.cost.wakeups = wakeups_;
+  grant.observed = observed_;
+  if (observed_) observed_->acquired(grant.token, grant.cost, 1 + static_cast<int>(grant.more_nodes.size()));
   // While others wait, a node that stays after its release would only be in their way.
   const bool retain = retention_ && hold.alone;
   auto held = retain ? retention_->granted(std::move(grant)) : HeldNode::make(std::move(grant));
@@ -351,6 +371,7 @@ void Acquisition::finish(AcquireStatus status, std::shared_ptr<HeldNode> held, s
   end_attempt();
   state_ = State::ready;
   status_ = status;
+  if (observed_ && status != AcquireStatus::granted) observed_->not_acquired(status);
   held_ = std::move(held);
   error_ = std::move(error);
   // Nothing that could end the wait is of interest any more.

@@ -29,10 +29,12 @@ namespace zkrecipes::detail {
 /// Thread-safe. Kept alive by its outstanding requests and watches.
 class Acquisition : public std::enable_shared_from_this<Acquisition> {
  public:
-  /// `path` is for messages. The flow of a try ends when the connection is not up, too. `retention` may be null.
+  /// `path` is for messages. The flow of a try ends when the connection is not up, too. `retention` and `observed` may
+  /// be null.
   static std::shared_ptr<Acquisition> start(const std::shared_ptr<Client>& client, std::unique_ptr<Flow> flow,
                                             Patience patience, const std::string& path, const StopToken& stop = {},
-                                            std::shared_ptr<Retention> retention = nullptr);
+                                            std::shared_ptr<Retention> retention = nullptr,
+                                            ObservedAttemptPtr observed = nullptr);
   /// One that is granted already.
   static std::shared_ptr<Acquisition> granted(const std::shared_ptr<Client>& client, const std::string& path,
                                               std::shared_ptr<HeldNode> held);
@@ -43,8 +45,13 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
   void end_at(Clock::time_point deadline);
 
   bool ready() const;
-  /// For the flow, from whoever made it. Dropped when the outcome is decided.
+  /// For the flow, from whoever made it. Dropped when the outcome is decided. The caller may hold a mutex, and calls
+  /// tell_observer() when it does not any more.
   void tell(const Event& event);
+  /// Delivers what was recorded for the observer. Not while holding a mutex.
+  void tell_observer() noexcept {
+    if (observed_) observed_->deliver();
+  }
   /// See PendingHold::on_ready().
   void on_ready(std::function<void(AcquireResult)> callback);
 
@@ -77,7 +84,12 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
   void watch_fired(Topic topic, std::uint64_t number, WatchEvent what);
   void proved(Attempt attempt, Status status, action::MakeHold hold);
 
-  /// True when the outcome is decided: then changed_ has to be notified, without the mutex.
+  /// Follows on what was done under the mutex, without it. `decided`: there is an outcome.
+  void announce(bool decided) noexcept {
+    if (decided) changed_.notify_all();
+    tell_observer();
+  }
+  /// True when the outcome is decided, for announce().
   bool report(Topic topic, Status status, const Event& event) ZKR_REQUIRES(mutex_);
   void run(const Event& event) ZKR_REQUIRES(mutex_);
   void perform(action::AwaitSession& action) ZKR_REQUIRES(mutex_);
@@ -92,6 +104,7 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
   void perform(action::Remove& action) ZKR_REQUIRES(mutex_);
   void perform(action::RaiseVersion& action) ZKR_REQUIRES(mutex_);
   void perform(action::Mark& action) ZKR_REQUIRES(mutex_);
+  void perform(action::Wait& action) ZKR_REQUIRES(mutex_);
   void perform(action::Timer& action) ZKR_REQUIRES(mutex_);
   void perform(action::MakeHold& action) ZKR_REQUIRES(mutex_);
   void perform(action::Fail& action) ZKR_REQUIRES(mutex_);
@@ -117,6 +130,7 @@ class Acquisition : public std::enable_shared_from_this<Acquisition> {
   const std::shared_ptr<Client> client_;
   const std::string path_;
   std::shared_ptr<Retention> retention_;  // constant after start()
+  ObservedAttemptPtr observed_;           // constant after start(); null: nobody observes
   const Clock::time_point started_ = client_->world().now();
 
   mutable InterruptibleMutex mutex_;

@@ -81,12 +81,17 @@ bool Acquisition::wait(InterruptibleLock& lock, Clock::time_point deadline) {
 
 AcquireResult Acquisition::take_by(Clock::time_point deadline) {
   try {
-    InterruptibleLock lock(mutex_);
-    if (!wait(lock, deadline)) {
-      leave();
-      finish(why_not_in_time(), nullptr, nullptr);
+    AcquireResult result;
+    {
+      InterruptibleLock lock(mutex_);
+      if (!wait(lock, deadline)) {
+        leave();
+        finish(why_not_in_time(), nullptr, nullptr);
+      }
+      result = take();
     }
-    return take();
+    tell_observer();
+    return result;
   } catch (const boost::thread_interrupted&) {
     cancel();
     throw;
@@ -145,7 +150,7 @@ void Acquisition::give_up(AcquireStatus why) noexcept {
     leave();
     finish(why, nullptr, nullptr);
   }
-  changed_.notify_all();
+  announce(true);
 }
 
 void Acquisition::cancel() noexcept {
@@ -161,7 +166,7 @@ void Acquisition::cancel() noexcept {
       status_ = AcquireStatus::stopped;
     }
   }
-  changed_.notify_all();
+  announce(true);
   if (unwanted) unwanted->release_in_background();
 }
 

@@ -51,8 +51,13 @@ void DowngradableHold::downgraded(Status status, std::shared_ptr<HeldNode> read)
 }
 
 void DowngradableHold::release() noexcept {
-  MutexLock lock(mutex_);  // no read node takes the place of this one meanwhile
-  HoldAccess::node(hold_)->release_in_background();
+  std::shared_ptr<HeldNode> held;
+  {
+    MutexLock lock(mutex_);  // no read node takes the place of this one meanwhile
+    held = HoldAccess::node(hold_);
+    held->release_unobserved();
+  }
+  held->tell_observer();
 }
 
 bool DowngradableHold::is_valid() const noexcept {

@@ -8,6 +8,20 @@
 
 namespace zkrecipes::detail {
 
+namespace {
+
+std::shared_ptr<HeldNode> make_reader(const HeldNode& write, Grant reader) {
+  if (const ObservedAttemptPtr& writer = write.grant().observed) {
+    reader.observed = writer->downgraded();
+    reader.observed->acquired_by_downgrade(reader.token);
+  }
+  auto held = HeldNode::make(std::move(reader));
+  held->tell_observer();
+  return held;
+}
+
+}  // namespace
+
 void downgrade(const std::shared_ptr<HeldNode>& write, const LockOptions& options,
                std::function<void(Status, std::shared_ptr<HeldNode>)> done) {
   // The read node takes the writer's place in line: same number, not sequential. The writer's node is removed
@@ -26,6 +40,7 @@ void downgrade(const std::shared_ptr<HeldNode>& write, const LockOptions& option
   Grant reader = writer;
   reader.kind = NodeKind::read;
   reader.on_revoke = options.on_revoke;
+  reader.observed = nullptr;
   writer.client->create(
       writer.session, std::move(create),
       [write, reader = std::move(reader), done = std::move(done)](Status status, const CreatedNode& node) mutable {
@@ -35,8 +50,8 @@ void downgrade(const std::shared_ptr<HeldNode>& write, const LockOptions& option
         // nobody looks for it.
         const Grant& former = write->grant();
         former.client->prove(former.session, former.node,
-                             [write, reader = std::move(reader), done = std::move(done)](Status there) {
-                               if (there == Status::ok) return done(there, HeldNode::make(reader));
+                             [write, reader = std::move(reader), done = std::move(done)](Status there) mutable {
+                               if (there == Status::ok) return done(there, make_reader(*write, std::move(reader)));
                                reader.client->remove(reader.session, reader.node, {}, nullptr);
                                done(there, nullptr);
                              });

@@ -127,6 +127,7 @@ struct Unprobe {};
 struct Remove {
   std::string path;
   std::int64_t czxid = 0;  ///< of a node whose name is not unique
+  bool leftover = false;   ///< not the node of this attempt, but one that nobody needs
 };
 /// Raises the version of the lock path by writing to it, provided that it has the expected version.
 struct RaiseVersion {
@@ -138,6 +139,10 @@ struct RaiseVersion {
 struct Mark {
   std::string path;
   std::string data;
+};
+/// Says that this attempt waits for others. Once for each reason to wait.
+struct Wait {
+  int queue_position = 0;  ///< contenders ahead
 };
 /// A timer ends with its attempt.
 struct Timer {
@@ -164,10 +169,10 @@ struct NotServed {};
 
 }  // namespace action
 
-using Action =
-    std::variant<action::AwaitSession, action::Create, action::List, action::Look, action::WatchNode,
-                 action::WatchChildren, action::Unwatch, action::Probe, action::Unprobe, action::Remove,
-                 action::RaiseVersion, action::Mark, action::Timer, action::MakeHold, action::Fail, action::NotServed>;
+using Action = std::variant<action::AwaitSession, action::Create, action::List, action::Look, action::WatchNode,
+                            action::WatchChildren, action::Unwatch, action::Probe, action::Unprobe, action::Remove,
+                            action::RaiseVersion, action::Mark, action::Wait, action::Timer, action::MakeHold,
+                            action::Fail, action::NotServed>;
 /// In the order in which they are to be performed. Most events have few.
 using Actions = boost::container::small_vector<Action, 3>;
 

@@ -9,14 +9,12 @@
 
 #include "connection/client.h"
 #include "recipes/node_name.h"
+#include "recipes/observed_attempt.h"
 #include "zkrecipes/hold.h"
 
 namespace zkrecipes::detail {
 
 class RetainedNode;
-
-/// Why a hold was lost.
-enum class LossReason { session_over, lease_ran_out, node_deleted };
 
 /// What a grant consists of.
 struct Grant {
@@ -37,6 +35,8 @@ struct Grant {
   std::function<bool()> on_revoke_asked;
   /// Owns the node, watches over it and decides whether a release removes it; null: the hold itself does.
   std::shared_ptr<RetainedNode> retained;
+  /// What the observer hears of the hold; null: nothing.
+  ObservedAttemptPtr observed;
 };
 
 }  // namespace zkrecipes::detail

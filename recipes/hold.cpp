@@ -14,16 +14,24 @@ namespace zkrecipes::detail {
 
 namespace {
 
-const char* to_string(LossReason reason, bool has_several_nodes) {
+const char* describe(LossReason reason, bool has_several_nodes) {
   switch (reason) {
-    case LossReason::session_over:
-      return "its session is over";
-    case LossReason::lease_ran_out:
+    case LossReason::lease_over:
       return "its lease ran out before the server answered";
+    case LossReason::session_expired:
+      return "its session is over";
     case LossReason::node_deleted:
       return has_several_nodes ? "somebody has deleted one of its nodes" : "somebody has deleted its node";
+    case LossReason::connection_closed:
+      return "its connection was closed";
   }
   return "unknown";
+}
+
+/// Of a session that is over.
+LossReason reason_of(const Session& session) {
+  if (session.ended_by_close()) return LossReason::connection_closed;
+  return session.lease().ran_out() ? LossReason::lease_over : LossReason::session_expired;
 }
 
 }  // namespace
@@ -48,8 +56,7 @@ void HeldNode::watch_over() {
   if (grant_.retained) return;
   const auto over = [weak = weak_from_this()] {
     const auto self = weak.lock();
-    if (!self) return;
-    self->lose(self->grant_.session->lease().ran_out() ? LossReason::lease_ran_out : LossReason::session_over);
+    if (self) self->lose(reason_of(*self->grant_.session));
   };
   const auto gone = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->lose(LossReason::node_deleted);
@@ -166,16 +173,18 @@ bool HeldNode::hand_subscribers_to(HeldNode& heir) {
 
 void HeldNode::lose(LossReason reason) {
   std::vector<std::shared_ptr<CallbackSlot<>>> slots;
+  const std::string text = describe(reason, node_count() > 1);
   {
     MutexLock lock(mutex_);
     if (released() || lost()) return;
     lost_at_.store(grant_.client->world().now());
     slots = subscribers_.take();
+    if (grant_.observed) grant_.observed->lost(reason, text);
   }
   if (grant_.on_loss) return grant_.on_loss(reason);
-  grant_.client->log()->warning("hold lost: node " + grant_.node + ", token " + grant_.token.to_string() + ": " +
-                                to_string(reason, node_count() > 1));
+  grant_.client->log()->warning("hold lost: node " + grant_.node + ", token " + grant_.token.to_string() + ": " + text);
   for (const auto& slot : slots) post_loss(slot);
+  tell_observer();
 }
 
 /// A lost node is gone. Where its name was not unique, the next holder's may stand in its place and is not ours to
@@ -187,7 +196,9 @@ bool HeldNode::place_is_anothers() const noexcept {
 /// False when somebody has released it before.
 bool HeldNode::begin_release() noexcept {
   auto never = kNever;
-  return released_at_->compare_exchange_strong(never, grant_.client->world().now());
+  if (!released_at_->compare_exchange_strong(never, grant_.client->world().now())) return false;
+  if (grant_.observed) grant_.observed->released();
+  return true;
 }
 
 void HeldNode::remove_nodes(const std::function<void(Status)>& done) {
@@ -207,6 +218,11 @@ void HeldNode::remove_nodes(const std::function<void(Status)>& done) {
 }
 
 void HeldNode::release_in_background() noexcept {
+  release_unobserved();
+  tell_observer();
+}
+
+void HeldNode::release_unobserved() noexcept {
   if (grant_.client->in_forked_child() || !begin_release()) return;
   if (grant_.retained) return grant_.retained->returned();
   stop_watching();
@@ -218,6 +234,7 @@ bool HeldNode::release_confirmed(Clock::time_point deadline) {
   if (released()) return true;
   grant_.client->check_may_block();
   if (!begin_release()) return true;
+  tell_observer();
   if (grant_.retained) return grant_.retained->remove_confirmed(deadline);
   stop_watching();
   if (place_is_anothers())

@@ -37,8 +37,13 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   /// unknown to others. Returns false, and changes nothing, when either of the two is lost or released.
   bool hand_subscribers_to(HeldNode& heir);
 
-  /// Hands the removal over. Harmless when repeated.
+  /// Hands the removal over. Harmless when repeated. Not while holding a mutex: the observer is called.
   void release_in_background() noexcept;
+  /// The same for a caller that holds a mutex, and that calls tell_observer() when it does not any more.
+  void release_unobserved() noexcept;
+  void tell_observer() const noexcept {
+    if (grant_.observed) grant_.observed->deliver();
+  }
   /// Waits for the server's word; see Hold::release(). False when the time is over first.
   bool release_confirmed(Clock::time_point deadline);
 

@@ -16,11 +16,12 @@ namespace {
 constexpr std::chrono::hours kLongestRetention{24 * 365};
 }  // namespace
 
-LockCore::LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow,
+LockCore::LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow, LockInfoPtr observed_as,
                    std::chrono::milliseconds retain)
     : client_(std::move(client)),
       path_(std::move(path)),
       make_flow_(std::move(make_flow)),
+      observed_as_(std::move(observed_as)),
       retention_(retain.count() > 0
                      ? std::make_shared<Retention>(std::min<std::chrono::milliseconds>(retain, kLongestRetention))
                      : nullptr) {
@@ -33,9 +34,10 @@ LockCore::~LockCore() {
 }
 
 std::shared_ptr<Acquisition> LockCore::start(Patience patience, const StopToken& stop, int /*permits*/) {
+  ObservedAttemptPtr observed = observe();
   if (retention_ && !stop.stop_requested())
-    if (auto held = retention_->take()) return Acquisition::granted(client_, path_, std::move(held));
-  return Acquisition::start(client_, make_flow_(patience), patience, path_, stop, retention_);
+    if (auto held = retention_->take(observed)) return Acquisition::granted(client_, path_, std::move(held));
+  return Acquisition::start(client_, make_flow_(patience), patience, path_, stop, retention_, std::move(observed));
 }
 
 /// For a thread that waits: what has failed for good is thrown.

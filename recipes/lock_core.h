@@ -26,8 +26,8 @@ class LockCore {
  public:
   using FlowFactory = std::function<std::unique_ptr<Flow>(Patience)>;
 
-  /// `retain`: how long the node stays between two holds; see LockOptions.
-  LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow,
+  /// `retain`: how long the node stays between two holds; see LockOptions. `observed_as`: null if nobody observes.
+  LockCore(std::shared_ptr<Client> client, std::string path, FlowFactory make_flow, LockInfoPtr observed_as,
            std::chrono::milliseconds retain = {});
   virtual ~LockCore();
   LockCore(const LockCore&) = delete;
@@ -59,6 +59,8 @@ class LockCore {
 
  protected:
   virtual std::shared_ptr<Acquisition> start(Patience patience, const StopToken& stop, int permits);
+  /// For an attempt that begins; null if nobody observes.
+  ObservedAttemptPtr observe() const { return ObservedAttempt::make(client_, observed_as_); }
 
  private:
   AcquireResult acquire_by(Clock::time_point deadline, Patience patience, const StopToken& stop, int permits);
@@ -68,6 +70,7 @@ class LockCore {
   const std::shared_ptr<Client> client_;
   const std::string path_;
   const FlowFactory make_flow_;
+  const LockInfoPtr observed_as_;
   const std::shared_ptr<Retention> retention_;  // null unless the node is to stay
 
   // What lock() keeps until the same thread unlocks. Usually one; several for a shared lock, and when a hold was lost

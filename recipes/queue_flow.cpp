@@ -114,7 +114,8 @@ Verdict QueueFlow::judged(const NameList& children) const {
 }
 
 void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Actions& out) {
-  for (const std::string& stray : verdict.strays) out.emplace_back(action::Remove{detail::join(spec_->path, stray)});
+  for (const std::string& stray : verdict.strays)
+    out.emplace_back(action::Remove{detail::join(spec_->path, stray), 0, true});
   if (spec_->role == NodeRole::holds && verdict.beside_semaphore) return refuse_path(out);
   if (queue_position_ < 0) queue_position_ = verdict.ahead;
   switch (verdict.kind) {
@@ -139,7 +140,9 @@ void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Acti
         proof_by_deletion_ = verdict.proof_by_deletion;
         watch(verdict.watch, out);
       }
-      if (!std::exchange(probing_, true)) out.emplace_back(action::Probe{node_});
+      if (std::exchange(probing_, true)) return;
+      out.emplace_back(action::Probe{node_});
+      out.emplace_back(action::Wait{verdict.ahead});
       return;
     case Verdict::Kind::gone:
       return rejoin(out);

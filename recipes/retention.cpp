@@ -86,6 +86,7 @@ void RetainedNode::lost(LossReason reason) {
   {
     MutexLock lock(mutex_);
     before = std::exchange(state_, State::over);
+    loss_ = reason;
     hold = hold_.lock();
   }
   // The release of a hold removes what may be left of the node, and says that the hold was lost.
@@ -95,7 +96,7 @@ void RetainedNode::lost(LossReason reason) {
 
 // ---- Holds ----
 
-std::shared_ptr<HeldNode> RetainedNode::make_hold(const AcquisitionCost& cost) {
+std::shared_ptr<HeldNode> RetainedNode::make_hold(const AcquisitionCost& cost, ObservedAttemptPtr observed) {
   Grant grant;
   grant.client = grant_.client;
   grant.session = grant_.session;
@@ -104,28 +105,30 @@ std::shared_ptr<HeldNode> RetainedNode::make_hold(const AcquisitionCost& cost) {
   grant.token = grant_.token;
   grant.cost = cost;
   grant.retained = shared_from_this();
+  grant.observed = std::move(observed);
   auto hold = HeldNode::make(std::move(grant));
   hold_ = hold;
   return hold;
 }
 
-std::shared_ptr<HeldNode> RetainedNode::first_hold(const AcquisitionCost& cost) {
+std::shared_ptr<HeldNode> RetainedNode::first_hold(const AcquisitionCost& cost, ObservedAttemptPtr observed) {
   MutexLock lock(mutex_);
-  auto hold = make_hold(cost);
+  auto hold = make_hold(cost, std::move(observed));
   if (state_ == State::over)  // lost meanwhile; the caller may hold a mutex, so that is announced elsewhere
-    grant_.client->run_at(grant_.client->world().now(), [weak = hold_] {
-      if (const auto lost = weak.lock()) lost->lose(LossReason::session_over);
+    grant_.client->run_at(grant_.client->world().now(), [weak = hold_, reason = loss_] {
+      if (const auto lost = weak.lock()) lost->lose(reason);
     });
   return hold;
 }
 
-std::shared_ptr<HeldNode> RetainedNode::take() {
+std::shared_ptr<HeldNode> RetainedNode::take(const ObservedAttemptPtr& observed) {
   {
     MutexLock lock(mutex_);
     if (state_ != State::idle) return nullptr;
     if (node_->is_valid() && grant_.client->world().now() - idle_since_ < how_long_) {
       state_ = State::held;
-      return make_hold({});
+      if (observed) observed->acquired(grant_.token, {});
+      return make_hold({}, observed);
     }
     state_ = State::over;
   }
@@ -206,8 +209,9 @@ void RetainedNode::stop_listening() noexcept {
 
 std::shared_ptr<HeldNode> Retention::granted(Grant grant) {
   const AcquisitionCost cost = grant.cost;
+  ObservedAttemptPtr observed = std::exchange(grant.observed, nullptr);  // of the hold, not of the node
   const auto node = RetainedNode::make(std::move(grant), how_long_);
-  auto hold = node->first_hold(cost);
+  auto hold = node->first_hold(cost, std::move(observed));
   std::shared_ptr<RetainedNode> retired = node;
   {
     MutexLock lock(mutex_);
@@ -217,11 +221,11 @@ std::shared_ptr<HeldNode> Retention::granted(Grant grant) {
   return hold;
 }
 
-std::shared_ptr<HeldNode> Retention::take() {
+std::shared_ptr<HeldNode> Retention::take(const ObservedAttemptPtr& observed) {
   MutexLock lock(mutex_);
   const auto node = newest_;
   lock.unlock();
-  return node ? node->take() : nullptr;
+  return node ? node->take(observed) : nullptr;
 }
 
 void Retention::close() noexcept {

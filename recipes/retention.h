@@ -28,9 +28,11 @@ class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
   static std::shared_ptr<RetainedNode> make(Grant grant, std::chrono::nanoseconds how_long);
   ~RetainedNode();
 
-  std::shared_ptr<HeldNode> first_hold(const AcquisitionCost& cost);
-  /// Another hold, on the idle node. Null if it is not idle, or not certainly ours any more.
-  std::shared_ptr<HeldNode> take();
+  // `observed` may be null. Each hold has its own.
+  std::shared_ptr<HeldNode> first_hold(const AcquisitionCost& cost, ObservedAttemptPtr observed);
+  /// Another hold, on the idle node. Null if it is not idle, or not certainly ours any more. Its grant is recorded for
+  /// the observer.
+  std::shared_ptr<HeldNode> take(const ObservedAttemptPtr& observed);
   /// It is not to be idle any more: its lock object is destroyed, or has another node, or others want the lock.
   void retire() noexcept;
 
@@ -49,7 +51,7 @@ class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
   bool revoke_asked();
   void lost(LossReason reason);
   void idle_time_over();
-  std::shared_ptr<HeldNode> make_hold(const AcquisitionCost& cost) ZKR_REQUIRES(mutex_);
+  std::shared_ptr<HeldNode> make_hold(const AcquisitionCost& cost, ObservedAttemptPtr observed) ZKR_REQUIRES(mutex_);
   void start_timer() ZKR_REQUIRES(mutex_);
   /// True when the node was idle: then it has to be removed, without the mutex.
   bool refuse_idleness() ZKR_REQUIRES(mutex_);
@@ -63,7 +65,8 @@ class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
 
   Mutex mutex_;
   State state_ ZKR_GUARDED_BY(mutex_) = State::held;
-  bool wanted_ ZKR_GUARDED_BY(mutex_) = false;  // is removed instead of idle
+  bool wanted_ ZKR_GUARDED_BY(mutex_) = false;                            // is removed instead of idle
+  LossReason loss_ ZKR_GUARDED_BY(mutex_) = LossReason::session_expired;  // once it is lost
   Clock::time_point idle_since_ ZKR_GUARDED_BY(mutex_);
   std::weak_ptr<HeldNode> hold_ ZKR_GUARDED_BY(mutex_);  // the newest
   WatchId watch_ ZKR_GUARDED_BY(mutex_) = 0;             // of the children
@@ -78,8 +81,8 @@ class Retention {
 
   /// The first hold on a node that was just granted, to the only contender.
   std::shared_ptr<HeldNode> granted(Grant grant);
-  /// A hold on the idle node; null if there is none.
-  std::shared_ptr<HeldNode> take();
+  /// A hold on the idle node; null if there is none. See RetainedNode::take().
+  std::shared_ptr<HeldNode> take(const ObservedAttemptPtr& observed);
   /// Keeps nothing any more.
   void close() noexcept;
 

@@ -26,8 +26,8 @@ void check_demand(int wanted, int permits) {
 }  // namespace
 
 SemaphoreCore::SemaphoreCore(const std::shared_ptr<Client>& client, std::shared_ptr<const SemaphoreSpec> spec,
-                             int permits)
-    : LockCore(client, spec->path, nullptr),
+                             LockInfoPtr observed_as, int permits)
+    : LockCore(client, spec->path, nullptr, std::move(observed_as)),
       spec_(std::move(spec)),
       permits_(check_permits(permits)),
       forget_at_(kFew) {}
@@ -41,23 +41,34 @@ void SemaphoreCore::check_wanted(int wanted) const {
 void SemaphoreCore::set_permits(int permits) {
   check_permits(permits);
   if (client()->in_forked_child()) client()->check_usable();  // throws; the mutex may have been held at the fork
-  // The mutex is kept, so that all acquires hear of two changes in the same order. An acquire never asks for it.
-  const MutexLock lock(mutex_);
-  permits_ = permits;
-  for (const auto& one : started_)
-    if (const auto acquisition = one.lock()) acquisition->tell(event::PermitsChanged{permits});
+  std::vector<std::shared_ptr<Acquisition>> told;             // destroyed without the mutex
+  {
+    // The mutex is kept, so that all acquires hear of two changes in the same order. An acquire never asks for it.
+    const MutexLock lock(mutex_);
+    permits_ = permits;
+    for (const auto& one : started_) {
+      auto acquisition = one.lock();
+      if (!acquisition) continue;
+      acquisition->tell(event::PermitsChanged{permits});
+      told.push_back(std::move(acquisition));
+    }
+  }
+  for (const auto& acquisition : told) acquisition->tell_observer();
 }
 
 std::shared_ptr<Acquisition> SemaphoreCore::start(Patience patience, const StopToken& stop, int wanted) {
   const PermitDemand demand{wanted, permits()};
   check_demand(demand.wanted, demand.permits);
-  auto acquisition =
-      Acquisition::start(client(), std::make_unique<SemaphoreFlow>(spec_, patience, demand), patience, path(), stop);
-  const MutexLock lock(mutex_);
-  // The number may have changed before the acquire was in the list.
-  if (permits_ != demand.permits) acquisition->tell(event::PermitsChanged{permits_});
-  if (started_.size() >= forget_at_) forget_the_finished();
-  started_.push_back(acquisition);
+  auto acquisition = Acquisition::start(client(), std::make_unique<SemaphoreFlow>(spec_, patience, demand), patience,
+                                        path(), stop, nullptr, observe());
+  {
+    const MutexLock lock(mutex_);
+    // The number may have changed before the acquire was in the list.
+    if (permits_ != demand.permits) acquisition->tell(event::PermitsChanged{permits_});
+    if (started_.size() >= forget_at_) forget_the_finished();
+    started_.push_back(acquisition);
+  }
+  acquisition->tell_observer();
   return acquisition;
 }
 

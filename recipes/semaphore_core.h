@@ -15,7 +15,9 @@ namespace zkrecipes::detail {
 /// Thread-safe.
 class SemaphoreCore final : public LockCore {
  public:
-  SemaphoreCore(const std::shared_ptr<Client>& client, std::shared_ptr<const SemaphoreSpec> spec, int permits);
+  /// `observed_as`: null if nobody observes.
+  SemaphoreCore(const std::shared_ptr<Client>& client, std::shared_ptr<const SemaphoreSpec> spec,
+                LockInfoPtr observed_as, int permits);
   ~SemaphoreCore() override;
 
   int permits() const noexcept { return permits_; }

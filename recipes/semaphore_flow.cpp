@@ -197,7 +197,9 @@ void SemaphoreFlow::seen_from_the_head(const event::Listed& leases, Actions& out
   if (leases.watched && !listed) return start_again(event::OwnNodeGone{}, out);
   if (listed && fits(leases.children.size())) return is_ours_alone(leases) ? make_hold(out) : look_around(out);
   if (listed && patience_ == Patience::try_once) return not_served(out);
-  if (!watching_) watch_leases(out);
+  if (watching_) return;
+  watch_leases(out);
+  if (listed) out.emplace_back(action::Wait{line_.queue_position()});
 }
 
 /// The folder is marked once somebody has seen, after it was made, that there was no queue of another kind of lock.

@@ -54,6 +54,7 @@ void SimpleFlow::handle(const event::Created& created, Actions& out) {
     step_ = Step::watching;
     watching_ = true;
     out.emplace_back(action::WatchNode{spec_->path});
+    if (!std::exchange(said_wait_, true)) out.emplace_back(action::Wait{1});
     return;
   }
   if (created.status != Status::ok) return handle(event::Refused{created.status}, out);
@@ -159,6 +160,7 @@ void SimpleFlow::not_served(Actions& out) {
 
 void SimpleFlow::clean_up(Step next, Actions& out) {
   step_ = next;
+  said_wait_ = false;
   if (std::exchange(watching_, false)) out.emplace_back(action::Unwatch{Topic::line});
   if (czxid_ != 0) out.emplace_back(action::Remove{spec_->path, std::exchange(czxid_, 0)});
 }

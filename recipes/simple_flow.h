@@ -70,6 +70,7 @@ class SimpleFlow final : public Flow {
   std::int64_t czxid_ = 0;  // of our node; 0: there is none
   bool watching_ = false;
   bool positioned_ = false;  // queue_position_ is known
+  bool said_wait_ = false;   // in this attempt
   int queue_position_ = 0;
 };
 

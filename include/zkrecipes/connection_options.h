@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "zkrecipes/log.h"
 
 namespace zkrecipes {
+
+class Observer;
 
 /// The pauses between attempts (backoff): initial_delay, growing by multiplier up to max_delay. Each pause is shortened
 /// at random by up to `jitter` (0..1) of itself, so that the clients of a fleet do not retry in step.
@@ -114,6 +117,9 @@ struct ConnectionOptions {
   /// Connection for what an executor may do. It may own threads, unless it is a callback that destroys the last of the
   /// connection, its locks and its holds: the executor then ends on its own thread, which its destructor cannot join.
   std::function<void(std::function<void()>)> executor;
+  /// Hears of what the locks of this connection and the connection itself do; see zkrecipes/observer.h. Default:
+  /// nobody.
+  std::shared_ptr<Observer> observer;
 };
 
 }  // namespace zkrecipes

@@ -10,9 +10,9 @@
 
 namespace zkrecipes {
 
-/// Settings of one lock object, checked by its constructor, which throws std::invalid_argument: for a note that is too
-/// long, for an ACL that this connection cannot give to nodes (creator_all() without credentials), and for an option
-/// that the lock type does not have.
+/// Settings of one lock object, checked by its constructor, which throws std::invalid_argument: for a note or a name
+/// that is too long, for a name that is not printable, for an ACL that this connection cannot give to nodes
+/// (creator_all() without credentials), and for an option that the lock type does not have.
 struct LockOptions {
   /// Also count the holds of this lock in 32 bits (FencingToken::version). Costs one more round trip per acquire and
   /// makes the lock path a persistent node. All users of the path must agree on the option: a lock without it creates a
@@ -56,6 +56,12 @@ struct LockOptions {
   /// Contender::note ("order 4711, started by cron"). Any text of at most 64 KiB, line breaks included. A revocation
   /// request overwrites it.
   std::string note;
+
+  /// For metrics: what ConnectionOptions::observer calls this lock. Locks with the same name are counted together. At
+  /// most 128 printable ASCII characters. The path is not used in its place, because a program may have any number of
+  /// paths ("/orders/4711"), and each name costs a time series. Default: empty, which zkrecipes::prometheus shows as
+  /// "unnamed".
+  std::string name;
 
   /// The ACL of the nodes of this lock; default: ConnectionOptions::acl. Missing parents get
   /// ConnectionOptions::parent_acl.

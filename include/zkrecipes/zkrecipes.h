@@ -15,6 +15,7 @@
 #include "zkrecipes/hold.h"
 #include "zkrecipes/lock_options.h"
 #include "zkrecipes/log.h"
+#include "zkrecipes/observer.h"
 #include "zkrecipes/pending_hold.h"
 #include "zkrecipes/read_write_lock.h"
 #include "zkrecipes/recursive_fair_mutex.h"

@@ -187,6 +187,7 @@ class FlowDriver {
   bool ended() const { return ended_; }
   bool not_served() const { return not_served_; }
   const std::optional<action::Fail>& failed() const { return failed_; }
+  const std::vector<int>& waits() const { return waits_; }
   const std::optional<action::MakeHold>& hold() const { return granted_; }
   bool watches(Topic topic) const { return watches_.count(topic) != 0; }
   bool probes() const { return probing_; }
@@ -238,8 +239,8 @@ class FlowDriver {
   }
   static std::string name_of_action(const Action& action) {
     static const char* const kNames[] = {
-        "AwaitSession", "Create", "List",         "Look", "WatchNode", "WatchChildren", "Unwatch", "Probe",
-        "Unprobe",      "Remove", "RaiseVersion", "Mark", "Timer",     "MakeHold",      "Fail",    "NotServed"};
+        "AwaitSession", "Create",       "List", "Look", "WatchNode", "WatchChildren", "Unwatch", "Probe",    "Unprobe",
+        "Remove",       "RaiseVersion", "Mark", "Wait", "Timer",     "MakeHold",      "Fail",    "NotServed"};
     static_assert(std::size(kNames) == std::variant_size_v<Action>, "a name for each action");
     return kNames[action.index()];
   }
@@ -300,6 +301,7 @@ class FlowDriver {
   }
   void note(const action::Mark& action) { EXPECT_EQ(known_.count(action.path), 1U) << trail_; }
   void note(const action::Timer& action) { timers_.insert(action.id); }
+  void note(const action::Wait& action) { waits_.push_back(action.queue_position); }
   void note(const action::Fail& action) {
     failed_ = action;
     end();
@@ -332,6 +334,7 @@ class FlowDriver {
   std::set<std::string> live_;   // nodes that must be removed
   std::set<std::string> known_;  // nodes that may be removed
   std::vector<std::string> removed_;
+  std::vector<int> waits_;  // the positions that were reported
   std::set<Topic> watches_;
   std::set<int> timers_;
   std::string line_node_;

@@ -101,7 +101,7 @@ TEST(QueueFlow, AWaiter_WatchesItsPredecessorOnly) {
   Driver driver = drive();
   driver.session_ready().created();
   driver.listed({kFurtherAhead, mine(driver), kAhead});
-  EXPECT_THAT(driver.actions(), ElementsAre("WatchNode", "Probe"));
+  EXPECT_THAT(driver.actions(), ElementsAre("WatchNode", "Probe", "Wait"));
   EXPECT_EQ(driver.last<action::WatchNode>().path, std::string("/lock/") + kAhead);
   EXPECT_THAT(driver.watch_set().actions(), IsEmpty());
 }
@@ -252,7 +252,8 @@ TEST(QueueFlow, AReader_OvertakesReadersAheadButNoWriter) {
   driver.session_ready().created();
   Driver blocked = driver;
   EXPECT_THAT(driver.listed({"_c_x-__READ__0000000001", mine(driver)}).actions(), ElementsAre("MakeHold"));
-  EXPECT_THAT(blocked.listed({"_c_x-__WRIT__0000000001", mine(blocked)}).actions(), ElementsAre("WatchNode", "Probe"));
+  EXPECT_THAT(blocked.listed({"_c_x-__WRIT__0000000001", mine(blocked)}).actions(),
+              ElementsAre("WatchNode", "Probe", "Wait"));
 }
 
 TEST(QueueFlow, AListingFromBeforeTheNode_IsRepeated) {
@@ -267,7 +268,7 @@ TEST(QueueFlow, AListingThatOvertookTheAnswerToTheCreate_StillCounts) {
   Driver driver = drive();
   driver.session_ready("g1");
   driver.listed({kAhead, "_c_g1-lock-0000000005"});
-  EXPECT_THAT(driver.created().actions(), ElementsAre("WatchNode", "Probe"));
+  EXPECT_THAT(driver.created().actions(), ElementsAre("WatchNode", "Probe", "Wait"));
 }
 
 TEST(QueueFlow, ACreateThatWasAppliedTwice_IsRemovedOnce) {

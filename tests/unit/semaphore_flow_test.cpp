@@ -100,7 +100,7 @@ TEST(SemaphoreFlow, BehindOthers_WaitsInLineWithoutLookingAtTheLeases) {
   Driver driver(flow(Patience::queue));
   driver.session_ready().created();
   driver.listed({kAhead, name_of(driver.line_node())});
-  EXPECT_THAT(driver.actions(), ElementsAre("WatchNode", "Probe"));
+  EXPECT_THAT(driver.actions(), ElementsAre("WatchNode", "Probe", "Wait"));
   EXPECT_THAT(driver.watch_set().changed().actions(), ElementsAre("Create", "List")) << "the probe stays";
   driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases).granted();
   EXPECT_EQ(driver.hold()->grant.cost.queue_position, 1);
@@ -110,7 +110,7 @@ TEST(SemaphoreFlow, WithoutAPermit_TheHeadWatchesTheLeases) {
   Driver driver = at_head();
   driver.created(Topic::leases);
   driver.listed({kTaken, name_of(driver.lease())}, Topic::leases);
-  EXPECT_THAT(driver.actions(), ElementsAre("WatchChildren"));
+  EXPECT_THAT(driver.actions(), ElementsAre("WatchChildren", "Wait"));
   EXPECT_THAT(driver.children_watched({kTaken, name_of(driver.lease())}).actions(), IsEmpty());
   EXPECT_THAT(driver.changed(Topic::leases).actions(), ElementsAre("WatchChildren"));
   EXPECT_THAT(driver.children_watched({name_of(driver.lease())}).actions(), ElementsAre("MakeHold"));
@@ -409,7 +409,7 @@ TEST(SemaphoreFlow, FewerPermits_KeepTheHeadWaiting) {
   Driver driver = at_head(2);
   driver.created(Topic::leases).permits_changed(1);
   driver.listed(driver.lease_names({kTaken}), Topic::leases);
-  EXPECT_THAT(driver.actions(), ElementsAre("WatchChildren"));
+  EXPECT_THAT(driver.actions(), ElementsAre("WatchChildren", "Wait"));
 }
 
 TEST(SemaphoreFlow, FewerPermits_DoNotTakeBackAGrantThatIsDecided) {

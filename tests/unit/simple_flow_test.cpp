@@ -45,7 +45,8 @@ TEST(SimpleFlow, AFreeLock_TakesOneCreate) {
 
 TEST(SimpleFlow, AWaiter_WatchesTheHolderAndRacesWhenItIsGone) {
   Driver driver(flow());
-  EXPECT_THAT(driver.session_ready().node_exists().actions(), ElementsAre("WatchNode"));
+  EXPECT_THAT(driver.session_ready().node_exists().actions(), ElementsAre("WatchNode", "Wait"));
+  EXPECT_THAT(driver.waits(), ElementsAre(1));
   EXPECT_THAT(driver.watch_set().actions(), IsEmpty());
   EXPECT_THAT(driver.changed().actions(), ElementsAre("Create"));
   driver.created().granted();

@@ -15,7 +15,8 @@ ClientProcess::ClientProcess(Stage& stage, int number, double clock_rate)
     : stage_(stage),
       process_(stage.scheduler, number),
       random_(stage.scheduler.random().next()),
-      world_(std::make_shared<SimulatedWorld>(process_, stage.ensemble, stage.names)) {
+      world_(std::make_shared<SimulatedWorld>(process_, stage.ensemble, stage.names)),
+      events_(std::make_shared<EventChecker>(stage.checker, number)) {
   process_.set_clock_rate(clock_rate);
 }
 
@@ -47,6 +48,7 @@ ConnectionOptions ClientProcess::draw_options() {
   options.session_timeout = random_.chance(0.5) ? most : std::max<milliseconds>(3 * tick, most / 2);
   options.identity = process_name(number());
   options.executor = draw_executor();
+  options.observer = events_;
   return options;
 }
 
@@ -76,7 +78,7 @@ void ClientProcess::start() {
     line.connection = std::make_unique<SimulatedConnection>(line.options, world_);
     for (const LockPath& path : stage_.paths) {
       if (random_.chance(0.3)) continue;
-      line.contenders.push_back(std::make_unique<Contender>(stage_, world_, path, chrooted));
+      line.contenders.push_back(std::make_unique<Contender>(stage_, world_, path, chrooted, *events_));
       line.contenders.back()->use(*line.connection);
       line.contenders.back()->start();
     }

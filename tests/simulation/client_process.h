@@ -39,6 +39,8 @@ class ClientProcess {
   void wind_down();
   bool is_idle() const;   ///< all its parts have what they wanted and gave it back
   bool has_load() const;  ///< something is open on behalf of locks
+  /// Idle and without load: the observer has heard of every end.
+  void check_events() const { events_->check_all_ended(); }
   /// Reports what is not finished.
   void report_unfinished(const std::string& what) const;
   /// Closes the connections, which ends their sessions.
@@ -66,6 +68,7 @@ class ClientProcess {
   Process process_;
   Random random_;
   const std::shared_ptr<SimulatedWorld> world_;
+  const std::shared_ptr<EventChecker> events_;  // observes all connections
   std::vector<Line> lines_;
   bool winding_down_ = false;
   bool closing_ = false;

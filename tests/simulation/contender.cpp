@@ -94,12 +94,14 @@ class Contender::ActiveHold final : public Believer {
   LockChecker::HoldId id_;
 };
 
-Contender::Contender(Stage& stage, std::shared_ptr<SimulatedWorld> world, const LockPath& path, bool chrooted)
+Contender::Contender(Stage& stage, std::shared_ptr<SimulatedWorld> world, const LockPath& path, bool chrooted,
+                     EventChecker& events)
     : stage_(stage),
       world_(std::move(world)),
       process_(world_->process()),
       path_(path),
       chrooted_(chrooted),
+      events_(events),
       random_(stage.scheduler.random().next()) {}
 
 Contender::~Contender() = default;
@@ -179,6 +181,7 @@ void Contender::begin() {
   } catch (const ConnectionClosed&) {
     return later(milliseconds(50), &Contender::begin);  // until use() brings another connection
   }
+  events_.begun();
   state_ = State::waiting;
   pending_.on_ready([this, attempt = attempt_](AcquireResult result) { on_ready(attempt, std::move(result)); });
   stage_.note(RunTrace::wait, process_.number(), [&] {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/event_checker.h"
 #include "tests/simulation/lock_checker.h"
 #include "tests/simulation/simulated_locks.h"
 #include "tests/simulation/stage.h"
@@ -17,7 +18,9 @@ namespace zkrecipes::simulation {
 /// failed. Its actions are tasks of its process, so it must live as long as that runs.
 class Contender {
  public:
-  Contender(Stage& stage, std::shared_ptr<SimulatedWorld> world, const LockPath& path, bool chrooted);
+  /// `events`: the observer of the connections.
+  Contender(Stage& stage, std::shared_ptr<SimulatedWorld> world, const LockPath& path, bool chrooted,
+            EventChecker& events);
   ~Contender();
   Contender(const Contender&) = delete;
   Contender& operator=(const Contender&) = delete;
@@ -71,6 +74,7 @@ class Contender {
   Process& process_;
   const LockPath& path_;
   const bool chrooted_;
+  EventChecker& events_;
   Random random_;
 
   const SimulatedConnection* connection_ = nullptr;

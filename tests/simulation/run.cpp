@@ -160,6 +160,7 @@ class Run {
       return std::none_of(processes_.begin(), processes_.end(), [](const auto& one) { return one->has_load(); });
     };
     if (!reach(patience, unloaded)) return report_unfinished("not everything comes back to zero: ");
+    for (const auto& process : processes_) process->check_events();
     if (!reach(patience, [&] { return leftover().empty(); }))
       return checker_.report("a node is left behind: " + leftover(), 0);
     for (const auto& process : processes_) process->close();

@@ -25,6 +25,17 @@ install(TARGETS zkrecipes EXPORT zkrecipes-targets
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT zkrecipes_development)
 install(EXPORT zkrecipes-targets NAMESPACE zkrecipes:: DESTINATION "${package_dir}" COMPONENT zkrecipes_development)
 
+# The optional component: find_package(zkrecipes COMPONENTS prometheus). Its targets are in a file of their own, so that a
+# program that does not ask for it needs no prometheus-cpp.
+if(ZKRECIPES_BUILD_PROMETHEUS)
+  install(TARGETS zkrecipes_prometheus EXPORT zkrecipes-prometheus-targets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(EXPORT zkrecipes-prometheus-targets NAMESPACE zkrecipes:: DESTINATION "${package_dir}")
+  install(FILES "${PROJECT_SOURCE_DIR}/prometheus/grafana.json" DESTINATION "${CMAKE_INSTALL_DATADIR}/zkrecipes")
+endif()
+
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/zkrecipes-config.cmake.in"
   "${PROJECT_BINARY_DIR}/zkrecipes-config.cmake"
   INSTALL_DESTINATION "${package_dir}"

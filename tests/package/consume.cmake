@@ -36,9 +36,13 @@ if(KIND STREQUAL "pkg_config")
   run(${LAUNCHER} "${work_dir}/consumer_program")
 else()
   run("${CMAKE_COMMAND}" -S "${consumer_dir}" -B "${work_dir}/build" -G "${GENERATOR}"
-    "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -DZKRECIPES_EXPECTED_VERSION=${VERSION} ${options})
+    "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -DZKRECIPES_EXPECTED_VERSION=${VERSION}
+    -DZKRECIPES_EXPECT_PROMETHEUS=${PROMETHEUS} ${options})
   run("${CMAKE_COMMAND}" --build "${work_dir}/build" --parallel 2)
   run(${LAUNCHER} "${work_dir}/build/consumer_program")
+  if(KIND STREQUAL "find_package" AND PROMETHEUS)
+    run(${LAUNCHER} "${work_dir}/build/consumer_metrics")
+  endif()
 endif()
 
 file(REMOVE_RECURSE "${work_dir}")

@@ -13,6 +13,7 @@ TERMINALS = {
     "png": "pngcairo size {width},{height} font 'sans,11' background '#ffffff'",
 }
 COLOURS = {"zkrecipes": "#1b7837", "look_ahead": "#7fbf7b", "retained": "#00441b", "simple": "#d55e00",
+           "observed": "#a6dba0",
            "raw_c": "#999999", "curator": "#4575b4", "apache": "#d98b2b", "kazoo": "#8c6bb1",
            "redis-px": "#d73027", "redlock": "#a50026", "etcd": "#35978f", "pg-row": "#74add1", "pg-insert": "#abd9e9"}
 

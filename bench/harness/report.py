@@ -3,7 +3,7 @@
 
 from harness.statistics import per_cycle, ratio
 from harness.targets import MEASURED, TARGETS
-from harness.workloads import LOOK_AHEAD, OURS, PEERS, RETAINED, SIMPLE, WORKLOADS
+from harness.workloads import LOOK_AHEAD, OBSERVED, OURS, PEERS, RETAINED, SIMPLE, WORKLOADS
 
 SCALE = {"us": 1e6, "ns": 1e9}
 # Where our locks are compared with each other.
@@ -20,7 +20,8 @@ GLANCE = [
     ("from holder to holder, 64 contenders", "handover64", OURS),
     ("the same, look-ahead", "handover64", LOOK_AHEAD),
 ]
-RATIOS = {OURS: "ours / theirs", LOOK_AHEAD: "look-ahead / theirs", RETAINED: "retained / theirs"}
+RATIOS = {OURS: "ours / theirs", LOOK_AHEAD: "look-ahead / theirs", RETAINED: "retained / theirs",
+          OBSERVED: "with metrics / theirs"}
 
 
 def table(header, rows):

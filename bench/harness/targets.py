@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 
 from harness.statistics import per_cycle, ratio
-from harness.workloads import LOOK_AHEAD, OURS, RETAINED
+from harness.workloads import LOOK_AHEAD, OBSERVED, OURS, RETAINED
 
 MEASURED = math.inf  # reported beside what must be reached, and not judged
 
@@ -66,6 +66,9 @@ TARGETS = [
     Target("retained lock + unlock, requests", "lock", "", 0.01, 0.01, 0.01, figure="requests", ours=RETAINED),
     Target("newcomer against a retained lock, round trips", "newcomer", "", delayed=3, figure="round_trips",
            ours=RETAINED),
+    Target("lock + unlock, with Prometheus metrics", "lock", OURS, 1.02, 1.02, 1.02, ours=OBSERVED),
+    Target("CPU time, with Prometheus metrics", "lock", OURS, MEASURED, MEASURED, MEASURED, figure="cpu_seconds",
+           ours=OBSERVED),
     Target("10,000 locks", "many", "raw_c", 1.10, 1.10, MEASURED),
     Target("CPU time, lock + unlock", "lock", "curator", 0.50, figure="cpu_seconds"),
     *wakeups(2),

@@ -7,13 +7,15 @@ OURS = "zkrecipes"
 LOOK_AHEAD = "look_ahead"
 RETAINED = "retained"
 SIMPLE = "simple"
+OBSERVED = "observed"
 # Our library, by the value of its driver's option --lock.
-OUR_LOCKS = {OURS: "fair", LOOK_AHEAD: "look-ahead", RETAINED: "retained", SIMPLE: "simple"}
+OUR_LOCKS = {OURS: "fair", LOOK_AHEAD: "look-ahead", RETAINED: "retained", SIMPLE: "simple", OBSERVED: "observed"}
 PEERS = {
     OURS: "zkrecipes",
     LOOK_AHEAD: "zkrecipes, look-ahead",
     RETAINED: "zkrecipes, retained",
     SIMPLE: "zkrecipes, simple lock",
+    OBSERVED: "zkrecipes, with Prometheus metrics",
     "raw_c": "C client, the least a lock must do",
     "curator": "Curator 5.4 (Java)",
     "apache": "Apache's WriteLock (Java)",
@@ -26,7 +28,8 @@ PEERS = {
 }
 # Not on ZooKeeper. Only on request, because they need the packages of their services.
 OTHER_SERVICES = ("redis-px", "redlock", "etcd", "pg-row", "pg-insert")
-USUAL_PEERS = tuple(peer for peer in PEERS if peer not in OTHER_SERVICES)
+# Of interest beside us without metrics only.
+USUAL_PEERS = tuple(peer for peer in PEERS if peer not in OTHER_SERVICES and peer != OBSERVED)
 COMPILED_AT_RUN_TIME = {"curator", "apache"}
 
 
@@ -55,7 +58,7 @@ class Workload:
 
 
 WORKLOADS = [
-    Workload("lock", "lock + unlock, uncontended", (OURS, RETAINED, "raw_c", "curator", "apache", "kazoo"),
+    Workload("lock", "lock + unlock, uncontended", (OURS, OBSERVED, RETAINED, "raw_c", "curator", "apache", "kazoo"),
              2000, 300, 10000),
     Workload("confirmed", "acquire + confirmed release",
              (OURS, "raw_c", "curator", "apache", "kazoo") + OTHER_SERVICES, 2000, 300, 10000),

@@ -2,14 +2,17 @@
 #include "bench/workloads/connect.h"
 
 #include <stdexcept>
+#include <utility>
 #include <zkrecipes/fair_mutex.h>
 
 namespace bench {
 
-std::unique_ptr<zkrecipes::Connection> connect(const std::string& server) {
+std::unique_ptr<zkrecipes::Connection> connect(const std::string& server,
+                                               std::shared_ptr<zkrecipes::Observer> observer) {
   zkrecipes::ConnectionOptions options;
   options.servers = server;
   options.session_timeout = std::chrono::seconds(30);
+  options.observer = std::move(observer);
   auto connection = std::make_unique<zkrecipes::Connection>(options);
   if (!connection->wait_until_connected(std::chrono::seconds(30)))
     throw std::runtime_error("no ZooKeeper answers at " + server);

@@ -9,7 +9,8 @@
 namespace bench {
 
 /// Connected, or an exception.
-std::unique_ptr<zkrecipes::Connection> connect(const std::string& server);
+std::unique_ptr<zkrecipes::Connection> connect(const std::string& server,
+                                               std::shared_ptr<zkrecipes::Observer> observer = nullptr);
 std::vector<std::unique_ptr<zkrecipes::Connection>> connect(const std::string& server, int count);
 
 /// Returns when the server has answered all that was sent before on this connection.

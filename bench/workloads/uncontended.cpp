@@ -20,7 +20,7 @@ class Repeated : public Workload {
  public:
   template <class... More>
   Repeated(const DriverOptions& options, Cycle cycle, More... more)
-      : connection_(connect(options.server)),
+      : connection_(connect(options.server, observer(options))),
         lock_(*connection_, options.root + "/" + options.workload, more...),
         cycle_(std::move(cycle)) {}
 

@@ -215,7 +215,8 @@ TEST(SemaphoreFlow, FewerPermitsWhileItLooksAtThePath_AreRespected) {
   Driver driver = at_head(2);
   driver.created(Topic::leases).listed({kTaken, name_of(driver.lease())}, Topic::leases, 0);
   driver.permits_changed(1).listed({"locks", "leases"}, Topic::path);
-  EXPECT_THAT(driver.listed({kTaken, name_of(driver.lease())}, Topic::leases).actions(), ElementsAre("WatchChildren"));
+  EXPECT_THAT(driver.listed({kTaken, name_of(driver.lease())}, Topic::leases).actions(),
+              ElementsAre("WatchChildren", "Wait"));
 }
 
 // ---- Tries ----

@@ -107,8 +107,9 @@ struct ConnectionOptions {
   LeaseProof lease_proof = LeaseProof::quorum;
   std::optional<TlsOptions> tls;
   /// Takes the lines that are about this connection, its locks and its holds, and those of the C client that say what
-  /// is wrong, instead of glog. Lines that the library cannot attribute to a connection go to glog all the same: those
-  /// of the C client about a handle that the program brought along, and those of more than 64 handles at a time.
+  /// is wrong, instead of glog. Lines of the C client that the library cannot attribute to a connection, because there
+  /// are more than 64 handles with sinks at a time, go to glog all the same. The C client's lines about a handle that
+  /// the program brought along go where the program has sent them (zoo_set_log_stream(), zoo_set_log_callback()).
   /// Default: glog. Until google::InitGoogleLogging() was called the library writes warnings and errors to the standard
   /// error output itself, and leaves lines of severity info out. docs/logging.md has the lines.
   LogSink log;

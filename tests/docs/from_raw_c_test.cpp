@@ -91,6 +91,25 @@ TEST_F(FromRawC, AHandleOfTheProgramWorksAsBefore) {
   EXPECT_EQ(children(kPath).size(), 0U);
 }
 
+TEST_F(FromRawC, TheLogOfTheHandleStaysWhereTheProgramHasSentIt) {
+  static std::atomic<int> lines;
+  lines = 0;
+  const Handle handle = open(proxy().address());
+  zoo_set_log_callback(handle.get(), [](const char*) { ++lines; });
+  std::atomic<int> passed_on{0};
+  ConnectionOptions log_options;
+  log_options.log = [&](LogSeverity, const std::string& line) {
+    if (line.find("ZOO_") != std::string::npos) ++passed_on;
+  };
+  Connection connection(handle.get(), log_options);
+  EXPECT_TRUE(connection.wait_until_connected(10s));
+  lose_connection();
+  EXPECT_TRUE(wait_for([] { return lines > 0; }));
+  wait_until_connected(handle);
+  connection.close();
+  EXPECT_EQ(passed_on, 0);
+}
+
 TEST_F(FromRawC, Ours_WaitsForALockByHand) {
   const Handle handle = open(addresses());
   const std::string node = lock_by_hand(handle.get(), kPath);

@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""zklock run when something dies: no command outlives its lock, unless it was told to."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import zklock_test as support  # noqa: E402
+from zklock_test import TestCase, alive, wait_for  # noqa: E402
+
+# A command with a child, a child of that child which has left the group and the session, and none of them ends by TERM
+# before it has taken its time.
+FAMILY = ("bash -c 'echo child=$$; setsid bash -c \"echo grandchild=\\$\\$; exec sleep 1000\"; :' & "
+          "echo command=$$; wait; wait")
+STUBBORN = "trap '' TERM; echo command=$$; while :; do sleep 0.05; done"
+
+
+def guardian_of(zklock):
+    """The process between zklock and the command."""
+    for line in subprocess.check_output(["ps", "-o", "pid=,comm=", "--ppid", str(zklock.pid)], text=True).splitlines():
+        process, name = line.split()
+        if name == "zklock-guard":
+            return int(process)
+    raise AssertionError("no guardian")
+
+
+class FaultTest(TestCase):
+    def start_family(self, *options, **settings):
+        process = self.run_shell(FAMILY, *options, **settings)
+        family = [process.number(name) for name in ("command", "child", "grandchild")]
+        for each in family:
+            self.addCleanup(lambda pid=each: alive(pid) and os.kill(pid, signal.SIGKILL))
+        return process, family
+
+    def expect_ended(self, family, limit=10):
+        wait_for(lambda: not any(map(alive, family)), "the command and its children have ended", limit)
+
+    def own_server(self):
+        server = support.Server(sys.argv[2])
+        self.addCleanup(server.close)
+        return server
+
+
+class Killed(FaultTest):
+    def test_zklock_killed_ends_the_command_and_all_its_descendants(self):
+        process, family = self.start_family()
+        guardian = guardian_of(process)
+        process.signal(signal.SIGKILL)
+        self.expect_status(process, -signal.SIGKILL)
+        self.expect_ended(family + [guardian])
+        self.expect_free()
+
+    def test_zklock_killed_ends_the_command_also_with_ignore(self):
+        process, family = self.start_family("--on-lost=ignore")
+        process.signal(signal.SIGKILL)
+        self.expect_ended(family)
+
+    def test_the_guardian_killed_ends_the_command_and_frees_the_lock(self):
+        process, family = self.start_family()
+        os.kill(guardian_of(process), signal.SIGKILL)
+        self.expect_status(process, 125)
+        self.assertIn("the guardian process was killed", process.err)
+        self.expect_ended(family)
+        self.expect_free()
+
+    def test_the_guardian_and_zklock_killed_at_once_end_the_command_itself(self):
+        process, family = self.start_family()
+        os.kill(process.pid, signal.SIGSTOP)
+        os.kill(guardian_of(process), signal.SIGKILL)
+        process.signal(signal.SIGKILL)
+        self.expect_ended(family[:1])
+
+    def test_the_command_killed_frees_the_lock(self):
+        process, family = self.start_family()
+        os.kill(family[0], signal.SIGKILL)
+        self.expect_status(process, 128 + 9)
+        self.assertFalse(any(map(alive, family)))
+        self.expect_free()
+
+    def test_zklock_stopped_for_longer_than_its_lease_does_not_keep_the_command(self):
+        process, family = self.start_family()
+        began = time.monotonic()
+        process.signal(signal.SIGSTOP)
+        self.expect_ended(family)
+        self.assertLess(time.monotonic() - began, support.TIMEOUT)
+        process.signal(signal.SIGCONT)
+        self.expect_status(process, 123)
+
+
+class Unreachable(FaultTest):
+    def expect_lost(self, process, family, began):
+        """Ended before the servers may give the lock to another, and with the exit status for that."""
+        self.expect_ended(family)
+        self.assertLess(time.monotonic() - began, support.TIMEOUT)
+        self.expect_status(process, 123)
+        self.assertRegex(process.err, "%s: the lock is lost; ending the command" % self.path)
+
+    def test_the_server_killed_ends_the_command_before_the_session_can_be_over(self):
+        server = self.own_server()
+        process, family = self.start_family(servers=server.address)
+        began = time.monotonic()
+        server.verb("kill")
+        self.expect_lost(process, family, began)
+
+    def test_a_network_that_is_cut_ends_the_command(self):
+        network = self.network()
+        process, family = self.start_family(servers=network.address)
+        began = time.monotonic()
+        network.cut()
+        self.expect_lost(process, family, began)
+        self.expect_free()
+
+    def test_a_network_that_swallows_everything_ends_the_command(self):
+        network = self.network()
+        process, family = self.start_family(servers=network.address)
+        began = time.monotonic()
+        network.freeze()
+        self.expect_lost(process, family, began)
+
+    def test_a_command_that_ignores_term_is_killed_in_time_too(self):
+        network = self.network()
+        process = self.run_shell(STUBBORN, servers=network.address)
+        command = process.number("command")
+        began = time.monotonic()
+        network.cut()
+        self.expect_lost(process, [command], began)
+
+    def test_on_lost_kill_does_not_ask_first(self):
+        network = self.network()
+        process = self.run_shell("trap 'echo asked' TERM; echo command=$$; while :; do sleep 0.02; done",
+                                 "--on-lost=kill", servers=network.address)
+        command = process.number("command")
+        began = time.monotonic()
+        network.cut()
+        self.expect_lost(process, [command], began)
+        self.assertNotIn("asked", process.out)
+
+    def test_on_lost_ignore_lets_the_command_finish(self):
+        network = self.network()
+        process = self.run_shell("echo command=$$; while [[ ! -e %s/go ]]; do sleep 0.02; done; exit 6" %
+                                 self.folder_for_go(), "--on-lost=ignore", servers=network.address)
+        process.number("command")
+        network.cut()
+        process.wait_for("the lock is lost; the command goes on without it", "err")
+        open(self.go, "w").close()
+        self.expect_status(process, 6)
+
+    def folder_for_go(self):
+        folder = self.folder()
+        self.go = os.path.join(folder, "go")
+        return folder
+
+    def test_an_outage_that_is_shorter_than_the_lease_changes_nothing(self):
+        server = self.own_server()
+        process = self.run_shell("echo command=$$; while [[ ! -e %s/go ]]; do sleep 0.02; done; exit 6" %
+                                 self.folder_for_go(), timeout=20, servers=server.address)
+        process.number("command")
+        server.verb("kill")
+        server.verb("restart")
+        open(self.go, "w").close()
+        self.expect_status(process, 6)
+
+    def test_an_expired_session_ends_the_command(self):
+        process = self.run_shell("echo command=$$; echo session=$((ZKLOCK_SESSION)); exec sleep 1000", timeout=20)
+        command = process.number("command")
+        session = process.wait_for(r"session=(-?\d+)\n").group(1)
+        support.server.verb("expire", session)
+        self.expect_status(process, 123)
+        self.assertFalse(alive(command))
+
+    def test_a_lock_that_is_lost_while_it_is_held_on_to_keeps_the_status_of_the_command(self):
+        process = self.run_shell("echo session=$((ZKLOCK_SESSION)); exit 4", "--hold-at-least", "1000")
+        session = process.wait_for(r"session=(-?\d+)\n").group(1)
+        process.wait_for("holding the lock", "err")
+        support.server.verb("expire", session)
+        self.expect_status(process, 4)
+        self.assertIn("lost before --hold-at-least was over", process.err)
+
+    def test_servers_that_never_answer_give_69(self):
+        network = self.network()
+        network.freeze()
+        for address in network.address, "127.0.0.1:1":
+            for options in [], ["-n"], ["-w", "0.5"]:
+                process = self.run_shell("echo ran", *options, timeout=1, servers=address)
+                self.expect_status(process, 69)
+                self.assertEqual(process.out, "")
+                self.assertIn("no ZooKeeper server answered at %s within" % address, process.err)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,235 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""zklock run: waiting, exit status, environment, descriptors, signals, times."""
+
+import os
+import signal
+import sys
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+import zklock_test as support  # noqa: E402
+from zklock_test import TestCase, wait_for  # noqa: E402
+
+
+class ExitStatus(TestCase):
+    def test_the_commands_own_status_is_zklocks(self):
+        self.expect_status(self.run_shell("exit 0"), 0)
+        self.expect_status(self.run_shell("exit 42"), 42)
+
+    def test_a_command_ended_by_a_signal_gives_128_plus_its_number(self):
+        self.expect_status(self.run_shell("kill -KILL $$"), 128 + 9)
+        self.expect_status(self.run_shell("kill -USR1 $$"), 128 + signal.SIGUSR1)
+
+    def test_a_command_that_does_not_exist_is_known_before_the_lock_is_asked_for(self):
+        self.hold_lock()
+        for command in "no-such-command", "/no/such/command":
+            process = self.zklock("run", self.path, "--", command)
+            self.assertEqual(process.status, 127)
+            self.assertIn("'%s' cannot be started: No such file or directory" % command, process.err)
+
+    def test_a_file_that_is_no_program_gives_126(self):
+        text = os.path.join(self.folder(), "text")
+        with open(text, "w") as file:
+            file.write("text")
+        self.assertEqual(self.zklock("run", self.path, "--", text).status, 126)
+        self.assertEqual(self.zklock("run", self.path, "--", "/tmp").status, 126)
+
+    def test_a_command_that_only_the_kernel_refuses_gives_126_and_leaves_no_lock(self):
+        script = os.path.join(self.folder(), "script")
+        with open(script, "w") as file:
+            file.write("#!/no/such/interpreter\n")
+        os.chmod(script, 0o755)
+        process = self.zklock("run", self.path, "--", script)
+        self.assertIn(process.status, (126, 127))
+        self.assertIn("cannot be started", process.err)
+        self.expect_free()
+
+
+class Waiting(TestCase):
+    def test_without_an_option_it_waits_for_its_turn(self):
+        holder = self.hold_lock()
+        waiter = self.run_shell("echo turn=1")
+        waiter.wait_for("waiting for %s: held by .* \\(bash\\) since .*, token [0-9]+" % self.path, "err")
+        self.assertEqual(waiter.out, "")
+        holder.signal(signal.SIGTERM)
+        self.expect_status(waiter, 0)
+        self.assertEqual(waiter.out, "turn=1\n")
+        self.expect_status(holder, 128 + signal.SIGTERM)
+        self.expect_free()
+
+    def test_quiet_says_nothing_about_it(self):
+        self.hold_lock()
+        waiter = self.run_shell("true", "-q", "-w", "4")
+        self.expect_status(waiter, 1)
+        self.assertEqual(waiter.err, "")
+
+    def test_nonblock_gives_up_at_once_with_the_conflict_code(self):
+        self.hold_lock()
+        for options, status in ([], 1), (["-E", "75"], 75), (["-E", "0"], 0):
+            process = self.run_shell("echo ran", "-n", *options)
+            self.expect_status(process, status)
+            self.assertEqual(process.out, "")
+            self.assertIn("%s is in use" % self.path, process.err)
+
+    def test_wait_gives_up_when_the_time_is_over(self):
+        self.hold_lock()
+        began = time.monotonic()
+        process = self.run_shell("echo ran", "-w", "0.5", "-E", "9")
+        self.expect_status(process, 9)
+        self.assertGreaterEqual(time.monotonic() - began, 0.5)
+        self.assertIn("was not free within 500 ms", process.err)
+
+    def test_a_free_lock_is_granted_to_nonblock_and_wait(self):
+        self.expect_status(self.run_shell("exit 5", "-n"), 5)
+        self.expect_status(self.run_shell("exit 6", "-w", "30"), 6)
+
+    def test_a_signal_while_waiting_ends_it_without_the_command_and_without_a_node(self):
+        holder = self.hold_lock()
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            waiter = self.run_shell("echo ran")
+            wait_for(lambda: support.server.count("ephemerals") == 2, "the waiter stands in line")
+            waiter.signal(number)
+            self.expect_status(waiter, 128 + number)
+            self.assertEqual(waiter.out, "")
+            wait_for(lambda: support.server.count("ephemerals") == 1, "the waiter has left")
+        holder.signal(signal.SIGTERM)
+        holder.wait()
+
+
+class Kinds(TestCase):
+    def test_shared_locks_are_held_together_and_exclude_exclusive_ones(self):
+        self.hold_lock("-s")
+        self.expect_status(self.run_shell("exit 7", "-n", "-s"), 7)
+        self.expect_status(self.run_shell("exit 7", "-n"), 1)
+
+    def test_an_exclusive_lock_excludes_shared_ones(self):
+        self.hold_lock()
+        self.expect_status(self.run_shell("exit 7", "-n", "-s"), 1)
+
+    def test_a_semaphore_has_as_many_holders_as_it_says(self):
+        self.hold_lock("-N", "2")
+        second = self.hold_lock("-N", "2")
+        self.expect_status(self.run_shell("exit 7", "-n", "-N", "2"), 1)
+        second.signal(signal.SIGTERM)
+        second.wait()
+        self.expect_status(self.run_shell("exit 7", "-n", "-N", "2"), 7)
+
+    def test_a_simple_lock_is_the_node_itself(self):
+        holder = self.hold_lock("--simple")
+        self.expect_status(self.run_shell("exit 7", "-n", "--simple"), 1)
+        self.assertIn(holder.err, "")
+        self.assertRegex(self.zklock("ls", self.path).out, "holds  exclusive .*%s\n" % self.path)
+
+
+class Command(TestCase):
+    def test_it_knows_path_node_token_and_session(self):
+        process = self.run_shell("env | grep ^ZKLOCK_ | sort; %s ls $ZKLOCK_PATH --json" % support.zklock)
+        self.expect_status(process, 0)
+        values = dict(line.split("=", 1) for line in process.out.splitlines()[:4])
+        shown = __import__("json").loads(process.out.splitlines()[4])["contenders"][0]
+        self.assertEqual(values, {"ZKLOCK_PATH": self.path, "ZKLOCK_NODE": shown["node"],
+                                  "ZKLOCK_TOKEN": shown["token"], "ZKLOCK_SESSION": shown["session"]})
+        self.assertTrue(shown["holds"])
+        self.assertEqual(shown["note"], "bash")
+
+    def test_no_descriptor_of_zklocks_is_open_in_it(self):
+        process = self.run_shell("ls /proc/self/fd")
+        self.expect_status(process, 0)
+        # 3 is the folder that ls itself reads.
+        self.assertEqual(process.out.split(), ["0", "1", "2", "3"])
+
+    def test_a_descriptor_that_zklock_was_given_is_passed_on(self):
+        reading, writing = os.pipe()
+        process = self.run_shell("echo passed >&%d" % writing, pass_fds=[writing])
+        os.close(writing)
+        self.expect_status(process, 0)
+        self.assertEqual(os.read(reading, 100), b"passed\n")
+        os.close(reading)
+
+    def test_it_has_a_process_group_of_its_own_and_no_blocked_signals(self):
+        process = self.run_shell("ps -o pid=,pgid= -p $$; grep SigBlk /proc/self/status; grep SigIgn /proc/self/status")
+        self.expect_status(process, 0)
+        words = process.out.split()
+        self.assertEqual(words[0], words[1])
+        self.assertEqual(int(words[3], 16), 0)
+        self.assertEqual(int(words[5], 16) & (1 << signal.SIGTERM - 1), 0)
+
+    def test_standard_input_is_the_commands(self):
+        reading, writing = os.pipe()
+        os.write(writing, b"hello\n")
+        os.close(writing)
+        process = self.run_shell("cat", stdin=reading)
+        os.close(reading)
+        self.expect_status(process, 0)
+        self.assertEqual(process.out, "hello\n")
+
+    def test_signals_are_passed_on(self):
+        script = "".join("trap 'echo got-%s' %s; " % (name, name) for name in ("INT", "HUP", "QUIT", "USR1", "USR2"))
+        process = self.run_shell(script + "trap 'exit 3' TERM; echo ready=1; while :; do sleep 0.02; done")
+        process.number("ready")
+        for name in "INT", "HUP", "QUIT", "USR1", "USR2":
+            process.signal(getattr(signal, "SIG" + name))
+            process.wait_for("got-" + name)
+        process.signal(signal.SIGTERM)
+        self.expect_status(process, 3)
+
+
+class Times(TestCase):
+    def test_the_limit_ends_the_command_with_124(self):
+        process = self.run_shell("sleep 1000 & echo left=$!; wait", "--limit", "0.3")
+        left = process.number("left")
+        self.expect_status(process, 124)
+        self.assertFalse(support.alive(left))
+        self.expect_free()
+
+    def test_a_command_that_ignores_term_is_killed_later(self):
+        process = self.run_shell("trap '' TERM; echo ready=1; while :; do sleep 0.1; done", "--limit", "0.5",
+                                 "--kill-after", "0.3")
+        process.number("ready")
+        self.expect_status(process, 124)
+
+    def test_hold_at_least_keeps_the_lock_after_the_command(self):
+        first = self.run_shell("echo done=1", "--hold-at-least", "3")
+        first.number("done")
+        self.expect_status(self.run_shell("echo twice", "-n"), 1)
+        self.expect_status(first, 0)
+        self.expect_status(self.run_shell("exit 7", "-n"), 7)
+
+    def test_two_hosts_with_cron_run_the_job_once(self):
+        job = os.path.join(self.folder(), "ran")
+        # The second clock is late by half a second; the job itself takes a moment only.
+        first = self.run_shell("echo ran >>%s" % job, "-n", "--hold-at-least", "4", "-E", "0")
+        wait_for(lambda: os.path.exists(job) and os.path.getsize(job) > 0)
+        time.sleep(0.5)
+        second = self.run_shell("echo ran >>%s" % job, "-n", "--hold-at-least", "4", "-E", "0")
+        self.expect_status(second, 0)
+        self.expect_status(first, 0)
+        with open(job) as file:
+            self.assertEqual(file.read(), "ran\n")
+
+    def test_a_signal_ends_the_holding_on(self):
+        process = self.run_shell("echo done=1", "--hold-at-least", "1000")
+        process.wait_for("holding the lock for another", "err")
+        process.signal(signal.SIGTERM)
+        self.expect_status(process, 0)
+        self.expect_free()
+
+    def test_what_the_command_leaves_behind_is_ended_before_the_lock_is_free(self):
+        process = self.run_shell("sleep 1000 & echo left=$!")
+        left = process.number("left")
+        self.expect_status(process, 0)
+        self.assertFalse(support.alive(left))
+        self.assertIn("left 1 processes behind", process.err)
+
+    def test_what_has_left_the_session_on_purpose_stays(self):
+        process = self.run_shell("setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!; sleep 0.2")
+        left = process.number("left")
+        self.addCleanup(os.kill, left, signal.SIGKILL)
+        self.expect_status(process, 0)
+        self.assertTrue(support.alive(left))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/zklock/command_line.h"
+
+#include <cstdlib>
+#include <iostream>
+
+#include "tools/zklock/credentials.h"
+#include "tools/zklock/duration.h"
+#include "tools/zklock/exit_codes.h"
+#include "tools/zklock/say.h"
+
+namespace zklock {
+
+namespace po = boost::program_options;
+
+namespace {
+
+std::string servers_from(const std::string& option) {
+  const char* variable = std::getenv("ZK_SERVERS");
+  std::string servers = !option.empty() ? option : variable != nullptr ? variable : "";
+  if (servers.empty())
+    throw Failure(kUsage, "which servers? Use --servers zk1:2181,zk2:2181,zk3:2181 or set ZK_SERVERS");
+  if (servers.find('@') != std::string::npos)
+    throw Failure(kUnsafeSecret, "a list of servers has no user or password: use --auth-file FILE or ZK_AUTH");
+  return servers;
+}
+
+/// Lines of the library. What went wrong is worth a line; the rest is for --verbose.
+void log(zkrecipes::LogSeverity severity, const std::string& line) {
+  if (severity == zkrecipes::LogSeverity::info && loudness() != Loudness::verbose) return;
+  say(std::string(severity == zkrecipes::LogSeverity::error ? "error: " : "") + line);
+}
+
+}  // namespace
+
+CommandLine::CommandLine(CommandText text) : text_(std::move(text)) {
+  common_.add_options()("servers", po::value<std::string>()->value_name("LIST"),
+                        "host:port,host:port/chroot; default: $ZK_SERVERS")(
+      "timeout", po::value<std::string>()->value_name("TIME")->default_value("10s"),
+      "session timeout to ask for, and how long to wait for the first connection")(
+      "auth-file", po::value<std::string>()->value_name("FILE"),
+      "credentials, one scheme:secret per line; default: $ZK_AUTH")("quiet,q", "write errors only")(
+      "verbose,v", "write what the connection does, too")("help,h", "this text");
+}
+
+void CommandLine::add_argument(const std::string& name) {
+  arguments_.push_back(name);
+}
+
+bool CommandLine::parse(const std::vector<std::string>& words) {
+  refuse_secrets(words);
+  po::options_description all;
+  all.add(own_).add(common_);
+  po::options_description hidden;
+  po::positional_options_description positions;
+  for (const std::string& name : arguments_) {
+    hidden.add_options()(name.c_str(), po::value<std::string>());
+    positions.add(name.c_str(), 1);
+  }
+  po::options_description everything;
+  everything.add(all).add(hidden);
+  // No abbreviations: they would change their meaning when options are added.
+  constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  try {
+    po::store(po::command_line_parser(words).options(everything).positional(positions).style(kStyle).run(), values_);
+  } catch (const po::too_many_positional_options_error&) {
+    throw Failure(kUsage, "too many arguments; usage: " + text_.usage);
+  } catch (const po::error& error) {
+    throw Failure(kUsage, std::string(error.what()) + "; see --help");
+  }
+  if (has("help")) {
+    print_help();
+    return false;
+  }
+  if (has("quiet")) set_loudness(Loudness::quiet);
+  if (has("verbose")) set_loudness(Loudness::verbose);
+  for (const std::string& name : arguments_)
+    if (!has(name)) throw Failure(kUsage, "no " + name + " is given; usage: " + text_.usage);
+  return true;
+}
+
+std::string CommandLine::text(const std::string& option) const {
+  return has(option) ? values_[option].as<std::string>() : "";
+}
+
+std::optional<std::chrono::milliseconds> CommandLine::duration(const std::string& option) const {
+  if (!has(option)) return std::nullopt;
+  return parse_duration(text(option), "--" + option);
+}
+
+std::optional<int> CommandLine::number(const std::string& option, int least, int most) const {
+  if (!has(option)) return std::nullopt;
+  const std::string given = text(option);
+  const bool digits = !given.empty() && given.size() < 10 && given.find_first_not_of("0123456789") == std::string::npos;
+  const int value = digits ? std::atoi(given.c_str()) : -1;
+  if (value < least || value > most)
+    throw Failure(kUsage, "--" + option + " must be a number from " + std::to_string(least) + " to " +
+                              std::to_string(most) + ", not '" + given + "'");
+  return value;
+}
+
+zkrecipes::ConnectionOptions CommandLine::connection() const {
+  zkrecipes::ConnectionOptions options;
+  options.servers = servers_from(text("servers"));
+  options.session_timeout = *duration("timeout");
+  options.credentials = read_credentials(text("auth-file"));
+  options.log = log;
+  return options;
+}
+
+void CommandLine::print_help() const {
+  po::options_description shown;
+  if (!own_.options().empty()) shown.add(own_);
+  shown.add(common_);
+  std::cout << "usage: " << text_.usage << "\n\n" << text_.about << "\n" << shown << "\nExamples:\n" << text_.examples;
+}
+
+}  // namespace zklock

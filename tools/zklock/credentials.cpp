@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/zklock/credentials.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sstream>
+#include <string_view>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "tools/zklock/exit_codes.h"
+#include "tools/zklock/say.h"
+
+namespace zklock {
+namespace {
+
+std::string reason() {
+  return std::generic_category().message(errno);
+}
+
+bool begins_with(std::string_view text, std::string_view beginning) {
+  return text.substr(0, beginning.size()) == beginning;
+}
+
+/// Options of other tools that take a secret, and credentials in the place of anything else.
+bool is_secret(const std::string& argument) {
+  for (const char* name : {"--auth", "--password", "--passwd", "--secret", "--credentials", "--digest"})
+    if (argument == name || begins_with(argument, std::string(name) + "=")) return true;
+  const std::size_t equals = begins_with(argument, "--") ? argument.find('=') : std::string::npos;
+  const std::string value = equals == std::string::npos ? argument : argument.substr(equals + 1);
+  return begins_with(value, "digest:");
+}
+
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw Failure(kUnsafeSecret, "the credentials in " + path + " cannot be read: " + reason());
+  }
+  ~OpenFile() { ::close(descriptor_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+std::string content_of(const std::string& path) {
+  const OpenFile file(path);
+  // Of the open file, so that nobody can exchange it between the look and the reading.
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || S_ISDIR(status.st_mode))
+    throw Failure(kUnsafeSecret, "the credentials in " + path + " cannot be read: not a file");
+  if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRWXO)) != 0)
+    throw Failure(kUnsafeSecret, path + " is open to every user of this machine; run: chmod 600 " + path);
+  if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRGRP | S_IWGRP)) != 0)
+    say("warning: " + path + " is open to its group; chmod 600 closes it");
+  std::string content;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    if (got < 0) throw Failure(kUnsafeSecret, "the credentials in " + path + " cannot be read: " + reason());
+    if (got == 0) return content;
+    content.append(buffer, static_cast<std::size_t>(got));
+    if (content.size() > 1 << 20) throw Failure(kUnsafeSecret, path + " is too large for a file of credentials");
+  }
+}
+
+std::vector<zkrecipes::Credential> parse(const std::string& text, const std::string& where) {
+  std::vector<zkrecipes::Credential> result;
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t colon = line.find(':');
+    if (colon == 0 || colon == std::string::npos || colon + 1 == line.size())
+      throw Failure(kUnsafeSecret, "line " + std::to_string(number) + " of " + where +
+                                       " is no credential; write scheme:secret, for example digest:user:password");
+    result.push_back({line.substr(0, colon), line.substr(colon + 1)});
+  }
+  if (result.empty()) throw Failure(kUnsafeSecret, where + " has no credentials; write digest:user:password");
+  return result;
+}
+
+}  // namespace
+
+void refuse_secrets(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments)
+    if (is_secret(argument))
+      throw Failure(kUnsafeSecret,
+                    "a secret on the command line can be read by every user of this machine (ps): put it into a file "
+                    "(chmod 600) and use --auth-file FILE, or into the environment variable ZK_AUTH. Nothing was done; "
+                    "if the secret is a real one, change it");
+}
+
+std::vector<zkrecipes::Credential> read_credentials(const std::string& file) {
+  if (!file.empty()) return parse(content_of(file), file);
+  const char* variable = std::getenv(kAuthVariable);
+  if (variable == nullptr || *variable == '\0') return {};
+  return parse(variable, kAuthVariable);
+}
+
+}  // namespace zklock

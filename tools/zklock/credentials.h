@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+#include <zkrecipes/connection_options.h>
+
+namespace zklock {
+
+/// The environment variable with credentials: "digest:user:password", several one per line.
+inline constexpr const char* kAuthVariable = "ZK_AUTH";
+
+/// Throws Failure(kUnsafeSecret) if an argument is or has a secret. Does not repeat the secret.
+void refuse_secrets(const std::vector<std::string>& arguments);
+
+/// From the file, one "scheme:secret" per line ("#" begins a comment), or, without a file, from kAuthVariable. Throws
+/// Failure(kUnsafeSecret) if the file cannot be read, may be read or written by everybody, or has a line that is no
+/// credential; messages name the line by its number only.
+std::vector<zkrecipes::Credential> read_credentials(const std::string& file);
+
+}  // namespace zklock

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/zklock/guardian.h"
+
+#include <cerrno>
+#include <new>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "tools/zklock/exit_codes.h"
+#include "tools/zklock/guardian_process.h"
+#include "tools/zklock/process_tree.h"
+
+namespace zklock {
+
+Guardian::Guardian(const GuardianSettings& settings) {
+  void* memory = ::mmap(nullptr, sizeof(SharedLease), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) checked(-1, "mmap");
+  lease_ = new (memory) SharedLease;
+  int ends[2];
+  checked(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), "socketpair");
+  socket_ = Descriptor(ends[0]);
+  Descriptor others(ends[1]);
+  // If the guardian is killed, what it has started comes to us.
+  checked(::prctl(PR_SET_CHILD_SUBREAPER, 1), "prctl");
+  process_ = checked(::fork(), "fork");
+  if (process_ == 0) {
+    socket_.reset();
+    ::_exit(run_guardian(others.get(), settings, *lease_));
+  }
+}
+
+Guardian::~Guardian() {
+  socket_.reset();
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+  ::munmap(lease_, sizeof *lease_);
+}
+
+std::optional<Report> Guardian::next() {
+  Report report;
+  const ssize_t got = ::recv(socket_.get(), &report, sizeof report, MSG_DONTWAIT);
+  if (got == static_cast<ssize_t>(sizeof report)) return report;
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+  kill_descendants();
+  throw Failure(kFailure, "the guardian process was killed; the command was ended");
+}
+
+void Guardian::start(const std::vector<std::string>& environment, bool with_terminal) {
+  std::string rest(1, with_terminal ? '1' : '0');
+  for (const std::string& each : environment) rest.append(each).push_back('\0');
+  order(Order::start, rest);
+}
+
+void Guardian::pass_on(int signal) {
+  order(Order::signal, std::string(1, static_cast<char>(signal)));
+}
+
+void Guardian::order(Order order, const std::string& rest) {
+  const std::string packet = static_cast<char>(order) + rest;
+  if (::send(socket_.get(), packet.data(), packet.size(), MSG_NOSIGNAL) >= 0) return;
+  if (errno == EPIPE || errno == ECONNRESET) return;  // next() says so
+  throw std::system_error(errno, std::generic_category(), "the guardian process cannot be reached");
+}
+
+}  // namespace zklock

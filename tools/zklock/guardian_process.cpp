@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/zklock/guardian_process.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/zklock/child.h"
+#include "tools/zklock/descriptor.h"
+#include "tools/zklock/process_tree.h"
+
+namespace zklock {
+namespace {
+
+constexpr std::chrono::milliseconds kMoment{20};
+
+/// Who a signal is for.
+enum class Scope {
+  all,      ///< everything below the guardian, daemons included
+  session,  ///< without processes that have left the session on purpose (setsid), as daemons do
+};
+
+class GuardianProcess {
+ public:
+  GuardianProcess(int socket, const GuardianSettings& settings, SharedLease& lease)
+      : socket_(socket), settings_(settings), lease_(lease) {
+    ::prctl(PR_SET_NAME, "zklock-guard");
+    checked(::prctl(PR_SET_CHILD_SUBREAPER, 1), "prctl");
+    // So that Ctrl-C, while zklock waits for the lock, is not for the guardian, too.
+    checked(::setpgid(0, 0), "setpgid");
+    ::signal(SIGCHLD, SIG_DFL);  // whoever ignores it is not told how children end
+    sigset_t children;
+    ::sigemptyset(&children);
+    ::sigaddset(&children, SIGCHLD);
+    checked(::sigprocmask(SIG_BLOCK, &children, nullptr), "sigprocmask");
+    child_events_ = Descriptor(checked(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
+  }
+
+  /// Until zklock is done, or dead.
+  int run() {
+    while (!over_) {
+      wait_readable({socket_, child_events_.get()}, next_time());
+      reap();
+      read_orders();
+      look_at_the_time();
+    }
+    return 0;
+  }
+
+ private:
+  void read_orders() {
+    while (!over_) {
+      const ssize_t got = ::recv(socket_, packet_.data(), packet_.size(), MSG_DONTWAIT);
+      if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+      if (got <= 0) {
+        kill_descendants();
+        over_ = true;
+        return;
+      }
+      obey(static_cast<Order>(packet_[0]), packet_.substr(1, static_cast<std::size_t>(got) - 1));
+    }
+  }
+
+  void obey(Order order, const std::string& rest) {
+    switch (order) {
+      case Order::start:
+        return start(rest);
+      case Order::signal:
+        return pass_on(static_cast<unsigned char>(rest.at(0)));
+      case Order::lost:
+        return lose();
+      case Order::end:
+        return end(SIGTERM, settings_.kill_after, Scope::all);
+      case Order::finish:
+        finishing_ = true;
+        if (rest.at(0) == '1') scope_ = Scope::all;
+        return;
+      case Order::done:
+        over_ = true;
+        return;
+    }
+  }
+
+  void start(const std::string& rest) {
+    ChildSpec spec;
+    spec.command = settings_.command;
+    spec.signal_mask = settings_.original_mask;
+    spec.takes_terminal = rest.at(0) == '1';
+    for (std::size_t at = 1; at < rest.size();) {
+      const std::size_t end = rest.find('\0', at);
+      spec.environment.push_back(rest.substr(at, end - at));
+      at = end + 1;
+    }
+    const StartedChild child = start_child(spec);
+    if (child.error != 0) return report(Report::Kind::not_started, child.error);
+    command_ = child.process;
+    watching_lease_ = settings_.on_lost != OnLost::ignore;
+    report(Report::Kind::started, child.process);
+  }
+
+  void pass_on(int signal) const {
+    if (command_ == 0) return;
+    ::kill(-command_, signal);
+    // A process that is stopped would not notice before somebody continues it.
+    if (signal == SIGTERM || signal == SIGHUP) ::kill(-command_, SIGCONT);
+  }
+
+  void lose() {
+    watching_lease_ = false;
+    if (settings_.on_lost == OnLost::ignore) return;
+    end(settings_.on_lost == OnLost::kill ? SIGKILL : SIGTERM, settings_.kill_after_loss, Scope::all);
+  }
+
+  void reap() {
+    signalfd_siginfo info{};
+    while (::read(child_events_.get(), &info, sizeof info) > 0) continue;
+    int status = 0;
+    for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
+      if (ended != command_) continue;
+      if (WIFSTOPPED(status)) {
+        report(Report::Kind::stopped, WSTOPSIG(status));
+      } else {
+        command_ = 0;
+        report(Report::Kind::ended, status);
+      }
+    }
+  }
+
+  /// The first signal now, SIGKILL after a while. If that is already under way, the earlier time counts.
+  void end(int signal, std::chrono::milliseconds kill_after, Scope scope) {
+    if (scope == Scope::all) scope_ = Scope::all;
+    const auto kill_at = signal == SIGKILL ? Clock::now() : Clock::now() + kill_after;
+    kill_at_ = ending_ ? std::min(kill_at_, kill_at) : kill_at;
+    ending_ = true;
+    for (const pid_t each : targets()) {
+      ::kill(each, signal);
+      ::kill(each, SIGCONT);
+    }
+  }
+
+  void look_at_the_time() {
+    const Clock::time_point now = Clock::now();
+    if (watching_lease_ && now >= lease_end()) {
+      report(Report::Kind::lease_over, 0);
+      lose();
+    }
+    if (ending_ && now >= kill_at_)
+      for (const pid_t each : targets()) ::kill(each, SIGKILL);
+    if (!finishing_ || command_ != 0) return;
+    const auto left = targets();
+    if (left.empty()) {
+      finishing_ = false;
+      watching_lease_ = false;
+      ending_ = false;
+      report(Report::Kind::clean, 0);
+    } else if (!ending_) {
+      report(Report::Kind::leftovers, static_cast<std::int32_t>(left.size()));
+      end(SIGTERM, settings_.kill_after, scope_);
+    }
+  }
+
+  std::vector<pid_t> targets() const {
+    std::vector<pid_t> result;
+    for (const Process& each : descendants(::getpid()))
+      if (scope_ == Scope::all || each.session == ::getsid(0)) result.push_back(each.id);
+    return result;
+  }
+
+  Clock::time_point lease_end() const { return Clock::time_point(std::chrono::nanoseconds(lease_.valid_until.load())); }
+
+  Clock::time_point next_time() const {
+    Clock::time_point next = Clock::time_point::max();
+    if (watching_lease_) next = std::min(next, lease_end());
+    // What is to be ended may go on starting processes; and there is no event for the end of a grandchild.
+    if (ending_) next = std::min(next, std::max(kill_at_, Clock::now() + kMoment));
+    if (finishing_) next = std::min(next, Clock::now() + kMoment);
+    return next;
+  }
+
+  void report(Report::Kind kind, std::int32_t value) const {
+    const Report report{kind, value};
+    ::send(socket_, &report, sizeof report, MSG_NOSIGNAL);  // if zklock is dead, the next recv() says so
+  }
+
+  const int socket_;
+  const GuardianSettings& settings_;
+  SharedLease& lease_;
+  Descriptor child_events_;
+  std::string packet_ = std::string(1 << 18, '\0');  // more than a Unix socket takes in one piece
+  pid_t command_ = 0;                                // 0: not started, or reaped
+  bool watching_lease_ = false;
+  bool finishing_ = false;
+  bool over_ = false;
+  bool ending_ = false;
+  Scope scope_ = Scope::session;  // of what is to be ended; only grows
+  Clock::time_point kill_at_;     // while ending_
+};
+
+}  // namespace
+
+int run_guardian(int socket, const GuardianSettings& settings, SharedLease& lease) noexcept {
+  try {
+    return GuardianProcess(socket, settings, lease).run();
+  } catch (...) {
+    // Without a guardian there must be no command.
+    kill_descendants();
+    return 1;
+  }
+}
+
+}  // namespace zklock

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zklock {
+
+enum class OnLost { term, kill, ignore };
+
+/// What the guardian knows from its beginning.
+struct GuardianSettings {
+  std::vector<std::string> command;
+  sigset_t original_mask{};  ///< of signals, for the command
+  OnLost on_lost = OnLost::term;
+  std::chrono::milliseconds kill_after_loss{1'250};
+  std::chrono::milliseconds kill_after{10'000};
+};
+
+/// In memory that zklock and the guardian share: until when the lock is held for certain, in nanoseconds of the steady
+/// clock, which is the same for all processes. zklock moves it on; if it does not, because it was stopped or hangs, the
+/// guardian ends the command without it.
+struct SharedLease {
+  std::atomic<std::int64_t> valid_until{INT64_MAX};
+};
+
+/// From zklock to the guardian, as the first byte of a packet. The end of the packets means that zklock has died.
+enum class Order : char {
+  start = 's',   ///< a second byte '1' gives the command the terminal; then "NAME=value" strings, each ending in NUL
+  signal = 'k',  ///< a second byte: the number, for the process group of the command
+  lost = 'l',    ///< the lock is lost
+  end = 'e',     ///< TERM, and KILL after a while
+  finish = 'f',  ///< the command has ended: end what it has left, daemons with a second byte '1', and report `clean`
+  done = 'd',    ///< end without ending anybody
+};
+
+/// From the guardian to zklock.
+struct Report {
+  enum class Kind : std::int32_t {
+    started,      ///< value: process id
+    not_started,  ///< value: errno
+    ended,        ///< value: as from waitpid()
+    stopped,      ///< value: the signal
+    lease_over,   ///< the lease ran out, as far as the guardian knows, and the command is being ended
+    leftovers,    ///< value: how many processes the command has left and that are being ended
+    clean,        ///< none is left
+  };
+  Kind kind{};
+  std::int32_t value = 0;
+};
+
+}  // namespace zklock

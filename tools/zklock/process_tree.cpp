@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/zklock/process_tree.h"
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace zklock {
+namespace {
+
+/// From /proc/<id>/stat: "id (name) state parent group session ...". The name may contain anything, ")" included.
+std::optional<Process> read_process(const char* id) {
+  const std::string path = std::string("/proc/") + id + "/stat";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
+  if (!file) return std::nullopt;  // it has ended
+  char line[1024];
+  const std::size_t length = std::fread(line, 1, sizeof line - 1, file.get());
+  line[length] = '\0';
+  const char* name_end = std::strrchr(line, ')');
+  if (name_end == nullptr) return std::nullopt;
+  char state = 0;
+  Process process;
+  pid_t group = 0;
+  if (std::sscanf(name_end + 1, " %c %d %d %d", &state, &process.parent, &group, &process.session) != 4)
+    return std::nullopt;
+  if (state == 'Z' || state == 'X') return std::nullopt;
+  process.id = std::atoi(id);
+  return process;
+}
+
+}  // namespace
+
+std::vector<Process> descendants(pid_t root) {
+  std::vector<Process> all;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
+  if (!folder) return all;
+  while (const dirent* entry = ::readdir(folder.get()))
+    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0)
+      if (const auto process = read_process(entry->d_name)) all.push_back(*process);
+  std::vector<Process> found;
+  std::vector<pid_t> parents{root};
+  while (!parents.empty()) {
+    const pid_t parent = parents.back();
+    parents.pop_back();
+    for (const Process& each : all)
+      if (each.parent == parent) {
+        found.push_back(each);
+        parents.push_back(each.id);
+      }
+  }
+  return found;
+}
+
+void kill_descendants() {
+  for (;;) {
+    bool killed = false;
+    for (const Process& each : descendants(::getpid())) killed = ::kill(each.id, SIGKILL) == 0 || killed;
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+    if (!killed) return;
+    ::poll(nullptr, 0, 10);  // the killed have children, which become ours, and need a moment
+  }
+}
+
+}  // namespace zklock

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+#include <vector>
+
+namespace zklock {
+
+struct Process {
+  pid_t id = 0;
+  pid_t parent = 0;
+  pid_t session = 0;
+};
+
+/// The processes below `root`, at any depth, that have not ended. A process whose parent has ended belongs to the
+/// nearest ancestor that is a subreaper (prctl(2)), so none of them is missed below a subreaper, daemons included.
+/// Empty where /proc cannot be read.
+std::vector<Process> descendants(pid_t root);
+
+/// Sends SIGKILL to all processes below this one, again and again, until none is left or the rest belongs to other
+/// users. Reaps those that are children of this process.
+void kill_descendants();
+
+}  // namespace zklock

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <optional>
+
+#include "tools/zklock/commands.h"
+#include "tools/zklock/duration.h"
+#include "tools/zklock/executable.h"
+#include "tools/zklock/exit_codes.h"
+#include "tools/zklock/guardian.h"
+#include "tools/zklock/lock_request.h"
+#include "tools/zklock/run_options.h"
+#include "tools/zklock/say.h"
+#include "tools/zklock/session.h"
+#include "tools/zklock/signals.h"
+#include "tools/zklock/supervisor.h"
+
+namespace zklock {
+namespace {
+
+GuardianSettings settings_for(const RunOptions& options, const Signals& signals) {
+  GuardianSettings settings;
+  settings.command = options.command;
+  settings.original_mask = signals.original_mask();
+  settings.on_lost = options.on_lost;
+  // Holds are given up a quarter of the session timeout before the servers may give the lock to others. Half of that
+  // is for the command, the rest is a reserve.
+  settings.kill_after_loss = options.kill_after.value_or(options.connection.session_timeout / 8);
+  settings.kill_after = options.kill_after.value_or(settings.kill_after);
+  return settings;
+}
+
+int conflict(const RunOptions& options) {
+  if (options.wait->count() == 0)
+    say(options.path + " is in use");
+  else
+    say(options.path + " was not free within " + to_text(*options.wait));
+  return options.conflict_code;
+}
+
+/// A removal that is not confirmed by then goes on until the session ends, which the end of the connection sees to.
+void release(zkrecipes::Hold& hold) {
+  if (!hold.is_valid()) return;  // that it is lost has been said
+  try {
+    if (!hold.release_for(std::chrono::seconds(5)))
+      say("the servers have not confirmed the release; the lock is free when the session ends");
+  } catch (const zkrecipes::Error& error) {
+    say(error.what());
+  }
+}
+
+int run_with(const RunOptions& options, const Signals& signals, Guardian& guardian) {
+  const auto deadline = options.wait ? Clock::now() + *options.wait : Clock::time_point::max();
+  Session session(options.connection);
+  LockRequest request(session, options);
+  // A try needs a connection, too, so -n waits for the first one.
+  session.connect(signals, options.wait && options.wait->count() > 0 ? deadline : Clock::time_point::max());
+  std::optional<zkrecipes::Hold> hold = request.acquire(signals, deadline);
+  if (!hold) return conflict(options);
+  const int status = Supervisor(session, *hold, options, signals, guardian).run();
+  release(*hold);
+  return status;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& words) {
+  const std::optional<RunOptions> options = parse_run_options(words);
+  if (!options) return kSuccess;
+  check_executable(options->command.front());
+  const Signals signals;
+  Guardian guardian(settings_for(*options, signals));
+  try {
+    const int status = run_with(*options, signals, guardian);
+    guardian.done();
+    return status;
+  } catch (const Interrupted& interrupted) {
+    return kSignalled + interrupted.signal;
+  }
+}
+
+}  // namespace zklock

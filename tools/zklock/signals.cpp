@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/zklock/signals.h"
+
+#include <cerrno>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace zklock {
+
+Signals::Signals() {
+  sigset_t handled;
+  ::sigemptyset(&handled);
+  for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) ::sigaddset(&handled, each);
+  sigset_t blocked = handled;
+  // Who hands the terminal to another process group is in the background by then.
+  ::sigaddset(&blocked, SIGTTOU);
+  checked(::sigprocmask(SIG_BLOCK, &blocked, &original_), "sigprocmask");
+  descriptor_ = Descriptor(checked(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
+}
+
+Signals::~Signals() {
+  ::sigprocmask(SIG_SETMASK, &original_, nullptr);
+}
+
+std::optional<int> Signals::next() const {
+  signalfd_siginfo info{};
+  const ssize_t got = ::read(descriptor_.get(), &info, sizeof info);
+  if (got != static_cast<ssize_t>(sizeof info)) return std::nullopt;
+  return static_cast<int>(info.ssi_signo);
+}
+
+bool Signals::ends(int signal) noexcept {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+}  // namespace zklock

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/zklock/supervisor.h"
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "tools/zklock/duration.h"
+#include "tools/zklock/executable.h"
+#include "tools/zklock/exit_codes.h"
+#include "tools/zklock/say.h"
+#include "tools/zklock/terminal.h"
+#include "tools/zklock/text.h"
+
+namespace zklock {
+
+Supervisor::Supervisor(Session& session, const zkrecipes::Hold& hold, const RunOptions& options, const Signals& signals,
+                       Guardian& guardian)
+    : session_(session),
+      hold_(hold),
+      options_(options),
+      signals_(signals),
+      guardian_(guardian),
+      lost_(hold.on_lost([this] {
+        hold_is_lost_ = true;
+        session_.wakeup().notify();
+      })),
+      feed_(std::make_unique<LeaseFeed>(hold, guardian.lease(), session.connection().session_timeout())) {}
+
+Supervisor::~Supervisor() {
+  take_terminal();
+}
+
+int Supervisor::run() {
+  start();
+  wait_for_the_command();
+  hold_on();
+  return status();
+}
+
+void Supervisor::start() {
+  terminal_given_ = terminal_is_ours_to_give();
+  guardian_.start(
+      {"ZKLOCK_PATH=" + options_.path, "ZKLOCK_NODE=" + hold_.node(), "ZKLOCK_TOKEN=" + hold_.token().to_string(),
+       "ZKLOCK_SESSION=" + session_text(session_.connection().session_id())},
+      terminal_given_);
+}
+
+void Supervisor::wait_for_the_command() {
+  const auto limit = options_.limit ? granted_ + *options_.limit : Clock::time_point::max();
+  while (!clean_) {
+    wait(ended_by_limit_ ? Clock::time_point::max() : limit);
+    while (const auto signal = signals_.next())
+      if (*signal != SIGWINCH) guardian_.pass_on(*signal);
+    while (const auto report = guardian_.next()) handle(*report);
+    if (hold_is_lost_) handle_loss();
+    if (!ended_by_limit_ && !ended_ && Clock::now() >= limit) {
+      ended_by_limit_ = true;
+      say("the limit of " + to_text(*options_.limit) + " is over; ending the command");
+      guardian_.end();
+    }
+  }
+}
+
+void Supervisor::handle(const Report& report) {
+  switch (report.kind) {
+    case Report::Kind::started:
+      command_ = report.value;
+      return;
+    case Report::Kind::not_started:
+      throw_not_started(options_.command.front(), report.value);
+    case Report::Kind::ended:
+      ended_ = report.value;
+      take_terminal();
+      // A command that exits by itself may leave daemons (setsid). One that was killed has no say in it.
+      return guardian_.finish(WIFSIGNALED(report.value));
+    case Report::Kind::stopped:
+      return command_stopped(report.value);
+    case Report::Kind::lease_over:
+      hold_is_lost_ = true;
+      return handle_loss();
+    case Report::Kind::leftovers:
+      return say("the command has ended and left " + std::to_string(report.value) +
+                 " processes behind; ending them before the lock is released");
+    case Report::Kind::clean:
+      clean_ = true;
+      return;
+  }
+}
+
+void Supervisor::handle_loss() {
+  if (std::exchange(loss_handled_, true)) return;
+  if (options_.on_lost == OnLost::ignore)
+    return complain(options_.path + ": the lock is lost; the command goes on without it");
+  ended_by_loss_ = !ended_;
+  complain(options_.path + ": the lock is lost; ending the command");
+  guardian_.lost();
+}
+
+/// Ctrl-Z, or a command in the background that reads from the terminal: the shell must see zklock stop, too. While
+/// zklock is stopped it sends no heartbeats; when the lease runs out, the guardian ends the command.
+void Supervisor::command_stopped(int signal) {
+  if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU) return;
+  if (::isatty(STDIN_FILENO) == 0) return;
+  take_terminal();
+  ::kill(0, SIGSTOP);  // the other processes of a pipeline, too; goes on here when the shell continues us
+  terminal_given_ = terminal_is_ours_to_give();
+  if (terminal_given_) give_terminal_to(command_);
+  guardian_.pass_on(SIGCONT);
+}
+
+void Supervisor::hold_on() {
+  const auto end = granted_ + options_.hold_at_least;
+  if (Clock::now() >= end || hold_is_lost_) return;
+  if (end - Clock::now() > std::chrono::seconds(3))
+    say("the command has ended; holding the lock for another " +
+        to_text(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now())) + " (--hold-at-least)");
+  while (Clock::now() < end) {
+    wait(end);
+    if (hold_is_lost_) return complain(options_.path + ": the lock is lost before --hold-at-least was over");
+    while (const auto signal = signals_.next())
+      if (Signals::ends(*signal)) return say("giving up the lock before --hold-at-least is over");
+  }
+}
+
+int Supervisor::status() const {
+  if (ended_by_loss_) return kLockLost;
+  if (ended_by_limit_) return kLimitReached;
+  return WIFSIGNALED(*ended_) ? kSignalled + WTERMSIG(*ended_) : WEXITSTATUS(*ended_);
+}
+
+void Supervisor::wait(Clock::time_point deadline) {
+  wait_readable({signals_.get(), guardian_.get(), session_.wakeup().get()}, deadline);
+  session_.wakeup().clear();
+}
+
+void Supervisor::take_terminal() {
+  if (std::exchange(terminal_given_, false)) take_terminal_back(command_);
+}
+
+}  // namespace zklock

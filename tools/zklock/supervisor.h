@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <sys/types.h>
+#include <zkrecipes/hold.h>
+
+#include "tools/zklock/guardian.h"
+#include "tools/zklock/lease_feed.h"
+#include "tools/zklock/run_options.h"
+#include "tools/zklock/session.h"
+#include "tools/zklock/signals.h"
+
+namespace zklock {
+
+/// Runs the command, by way of the guardian, while the hold is valid: passes signals on, keeps --limit, --on-lost and
+/// --hold-at-least, and looks after the terminal.
+class Supervisor {
+ public:
+  Supervisor(Session& session, const zkrecipes::Hold& hold, const RunOptions& options, const Signals& signals,
+             Guardian& guardian);
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  /// Returns the exit status of zklock when the command and what it has started have ended, and the lock has been held
+  /// long enough. Throws Failure if the command cannot be started or the guardian is killed.
+  int run();
+
+ private:
+  void start();
+  void wait_for_the_command();
+  void hold_on();
+  int status() const;
+
+  void wait(Clock::time_point deadline);
+  void handle(const Report& report);
+  void handle_loss();
+  void command_stopped(int signal);
+  void take_terminal();
+
+  Session& session_;
+  const zkrecipes::Hold& hold_;
+  const RunOptions& options_;
+  const Signals& signals_;
+  Guardian& guardian_;
+  const Clock::time_point granted_ = Clock::now();
+  std::atomic<bool> hold_is_lost_{false};
+  const zkrecipes::Subscription lost_;
+  std::unique_ptr<LeaseFeed> feed_;
+
+  pid_t command_ = 0;
+  bool terminal_given_ = false;
+  std::optional<int> ended_;  // as from waitpid()
+  bool clean_ = false;
+  bool loss_handled_ = false;
+  bool ended_by_loss_ = false;
+  bool ended_by_limit_ = false;
+};
+
+}  // namespace zklock

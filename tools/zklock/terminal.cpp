@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/zklock/terminal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tools/zklock/descriptor.h"
+
+namespace zklock {
+namespace {
+
+Descriptor terminal() {
+  return Descriptor(::open("/dev/tty", O_RDWR | O_CLOEXEC));
+}
+
+}  // namespace
+
+bool terminal_is_ours_to_give() {
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) return false;
+  const Descriptor tty = terminal();
+  return tty && ::tcgetpgrp(tty.get()) == ::getpgrp();
+}
+
+void give_terminal_to(pid_t group) noexcept {
+  if (const Descriptor tty = terminal()) ::tcsetpgrp(tty.get(), group);
+}
+
+void take_terminal_back(pid_t from_group) noexcept {
+  const Descriptor tty = terminal();
+  if (tty && (from_group == 0 || ::tcgetpgrp(tty.get()) == from_group)) ::tcsetpgrp(tty.get(), ::getpgrp());
+}
+
+}  // namespace zklock

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/zklock/text.h"
+
+#include <cstdio>
+#include <ctime>
+
+namespace zklock {
+namespace {
+
+/// Also those of C1, which UTF-8 writes as c2 80 to c2 9f and some terminals obey.
+bool is_control(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  return character.size() == 2 && first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+}
+
+}  // namespace
+
+std::size_t character_length(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char first = byte(0);
+  std::size_t length = 0;
+  if (first < 0x80) length = 1;
+  if (first >= 0xc2 && first < 0xe0) length = 2;
+  if ((first & 0xf0) == 0xe0) length = 3;
+  if (first >= 0xf0 && first < 0xf5) length = 4;
+  if (length > text.size()) return 0;
+  for (std::size_t at = 1; at < length; ++at)
+    if ((byte(at) & 0xc0) != 0x80) return 0;
+  return length;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+    text.remove_prefix(character.size());
+    if (length == 0) {
+      result += '?';
+    } else if (is_control(character)) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(character.back()));
+      result += escaped;
+    } else {
+      result += character;
+    }
+  }
+  return result;
+}
+
+std::size_t columns(std::string_view text) {
+  std::size_t count = 0;
+  for (const char byte : text)
+    if ((static_cast<unsigned char>(byte) & 0xc0) != 0x80) ++count;
+  return count;
+}
+
+std::string shortened(const std::string& text, std::size_t width) {
+  if (columns(text) <= width) return text;
+  const std::string dots(width < 3 ? width : 3, '.');
+  std::string result;
+  std::size_t taken = 0;
+  for (std::size_t at = 0; at < text.size() && taken + dots.size() < width; ++taken) {
+    const std::size_t length = character_length(std::string_view(text).substr(at));
+    result += text.substr(at, length == 0 ? 1 : length);
+    at += length == 0 ? 1 : length;
+  }
+  return result + dots;
+}
+
+std::string session_text(std::int64_t session) {
+  char buffer[24];
+  std::snprintf(buffer, sizeof buffer, "0x%llx", static_cast<unsigned long long>(session));
+  return buffer;
+}
+
+std::string local_time(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  char buffer[32];
+  return {buffer, std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M:%S", &parts)};
+}
+
+std::string utc_time(std::chrono::system_clock::time_point time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(whole);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char buffer[32];
+  std::strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%S", &parts);
+  char fraction[8];
+  std::snprintf(fraction, sizeof fraction, ".%03dZ",
+                static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(time - whole).count()));
+  return std::string(buffer) + fraction;
+}
+
+}  // namespace zklock

@@ -42,6 +42,8 @@ class Category final : public std::error_category {
         return "not connected";
       case ErrorCode::too_few_permits:
         return "too few permits";
+      case ErrorCode::wrong_token:
+        return "wrong token";
     }
     return "unknown error";
   }

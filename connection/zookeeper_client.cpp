@@ -6,6 +6,7 @@
 
 #include "connection/acl.h"
 #include "connection/confirmed_set.h"
+#include "connection/exact_remover.h"
 #include "connection/node_remover.h"
 #include "connection/own_session_keeper.h"
 #include "connection/thread_role.h"
@@ -297,6 +298,11 @@ void ZookeeperClient::report_leftover(const std::string& full_path) const {
   if (!events_) return;
   events_->record(LeftoverRemoved{without_chroot(full_path)});
   events_->deliver();
+}
+
+void ZookeeperClient::remove_exactly(const SessionPtr& session, const std::string& path, std::int64_t czxid,
+                                     std::function<void(Status)> done) {
+  detail::remove_exactly(*this, session, full(path), czxid, std::move(done));
 }
 
 void ZookeeperClient::exists(const SessionPtr& session, const std::string& path, ReplyHandler done) {

@@ -5,56 +5,19 @@
 #include <utility>
 
 #include "connection/client.h"
-#include "recipes/bounded_call.h"
+#include "recipes/lock_reader.h"
 #include "recipes/node_data.h"
 #include "recipes/queue_rule.h"
 
 namespace zkrecipes {
 
+using detail::is_semaphore;
+using detail::LockReader;
 using detail::NodeKind;
 using detail::Reply;
 using detail::Status;
 
 namespace {
-
-/// Reads at one lock path, one after the other, on the caller's thread. A session lost on the way is waited out.
-class Reader {
- public:
-  Reader(Connection& connection, const std::string& path, const char* what, Clock::time_point deadline)
-      : call_(client_of(connection), path, std::string(what) + path, deadline) {}
-
-  Reply list(const std::string& path) const {
-    Reply reply = read(&detail::Client::list, path, "the list of ");
-    if (reply.status != Status::not_authorized) return reply;
-    // A SimpleLock's node has no children, and that it is one can be seen without permission.
-    reply = read(&detail::Client::exists, path, "the status of ");
-    if (reply.status == Status::ok && !reply.stat.is_ephemeral()) call_.fail(Status::not_authorized);
-    return reply;
-  }
-  /// Without the data where they may not be read: the rest needs no permission.
-  Reply get(const std::string& path) const {
-    Reply reply = read(&detail::Client::get, path, "the data of ");
-    return reply.status == Status::not_authorized ? read(&detail::Client::exists, path, "the status of ") : reply;
-  }
-
- private:
-  using Read = void (detail::Client::*)(const detail::SessionPtr&, const std::string&, detail::ReplyHandler);
-
-  Reply read(Read how, const std::string& path, const char* wanted) const {
-    for (;;) {
-      const detail::SessionPtr session = call_.session();
-      const detail::WaitingCall<Reply> answer;
-      ((*call_.client()).*how)(session, path, [answer](Reply reply) { answer.deliver(std::move(reply)); });
-      Reply reply = call_.wait(answer, wanted + path);
-      if (reply.status == Status::session_over) continue;
-      if (reply.status != Status::ok && reply.status != Status::no_node && reply.status != Status::not_authorized)
-        call_.fail(reply.status);
-      return reply;
-    }
-  }
-
-  const detail::BoundedCall call_;
-};
 
 LockMode mode_of(NodeKind kind) {
   switch (kind) {
@@ -76,9 +39,7 @@ Contender describe(const std::string& node, const Reply& reply, LockMode mode, b
   contender.identity = detail::identity_in(reply.data);
   contender.note = detail::note_in(reply.data);
   contender.session = reply.stat.ephemeral_owner;
-  // After a downgrade the hold keeps the write node's token, which only the data of the read node tell.
-  const auto kept = mode == LockMode::read ? detail::token_in(reply.data) : std::nullopt;
-  contender.token = kept.value_or(FencingToken{reply.stat.czxid, 0});
+  contender.token = detail::token_of(reply, mode == LockMode::read ? NodeKind::read : NodeKind::lock);
   contender.since = std::chrono::system_clock::time_point(std::chrono::milliseconds(reply.stat.created_ms));
   contender.mode = mode;
   contender.holds = holds;
@@ -86,7 +47,7 @@ Contender describe(const std::string& node, const Reply& reply, LockMode mode, b
 }
 
 /// `holds` decides for each, given whether a writer (or any exclusive contender) stands ahead of it.
-void append_queue(const Reader& reader, const std::string& path, const detail::NameList& children,
+void append_queue(const LockReader& reader, const std::string& path, const detail::NameList& children,
                   std::optional<bool> holds, std::vector<Contender>& result) {
   bool first = true;
   bool writer_ahead = false;
@@ -101,12 +62,8 @@ void append_queue(const Reader& reader, const std::string& path, const detail::N
   }
 }
 
-bool is_semaphore(const Reply& listing) {
-  return listing.children.contains("leases") || listing.children.contains("locks");
-}
-
 /// A SimpleLock's path is the node of its holder.
-std::optional<Contender> simple_holder(const Reader& reader, const std::string& path, const Reply& listing) {
+std::optional<Contender> simple_holder(const LockReader& reader, const std::string& path, const Reply& listing) {
   if (!listing.stat.is_ephemeral()) return std::nullopt;
   const Reply node = reader.get(path);
   if (node.status != Status::ok) return std::nullopt;
@@ -116,7 +73,7 @@ std::optional<Contender> simple_holder(const Reader& reader, const std::string& 
 }  // namespace
 
 std::vector<Contender> contenders(Connection& connection, const std::string& path, Clock::time_point deadline) {
-  const Reader reader(connection, path, "contenders of ", deadline);
+  const LockReader reader(connection, path, "contenders of ", deadline);
   std::vector<Contender> result;
   const Reply listing = reader.list(path);
   if (listing.status == Status::no_node) return result;
@@ -135,7 +92,7 @@ std::vector<Contender> contenders(Connection& connection, const std::string& pat
 }
 
 std::optional<Contender> holder(Connection& connection, const std::string& path, Clock::time_point deadline) {
-  const Reader reader(connection, path, "holder of ", deadline);
+  const LockReader reader(connection, path, "holder of ", deadline);
   for (;;) {
     Reply listing = reader.list(path);
     if (listing.status == Status::no_node) return std::nullopt;

@@ -91,6 +91,10 @@ std::optional<FencingToken> token_in(std::string_view data) {
   return FencingToken::parse(std::string(line.substr(kToken.size())));
 }
 
+bool has_guid(std::string_view data) {
+  return is_guid(last_line(data));
+}
+
 bool asks_to_revoke(std::string_view data) {
   return first_line(data) == kRevokeRequest;
 }

@@ -25,6 +25,8 @@ std::string_view identity_in(std::string_view data);
 /// Empty when there is none, and once a revocation request has overwritten it.
 std::string note_in(std::string_view data);
 std::optional<FencingToken> token_in(std::string_view data);
+/// Whether the last line is a guid, as in a SimpleLock's node.
+bool has_guid(std::string_view data);
 
 /// Whether the data are a request to give the lock up: Curator's or ours.
 bool asks_to_revoke(std::string_view data);

@@ -25,6 +25,7 @@ enum class ErrorCode {
   busy,                   ///< a try found the lock in use
   not_connected,          ///< there was no connection to the servers
   too_few_permits,        ///< an acquire of a Semaphore waits for more permits than set_permits() has left
+  wrong_token,            ///< break_lock(): the node has another fencing token
 };
 
 const std::error_category& error_category() noexcept;

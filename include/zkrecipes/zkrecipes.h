@@ -3,6 +3,7 @@
 
 #include "zkrecipes/acquire_options.h"
 #include "zkrecipes/acquire_result.h"
+#include "zkrecipes/break_lock.h"
 #include "zkrecipes/connection.h"
 #include "zkrecipes/connection_options.h"
 #include "zkrecipes/contenders.h"
@@ -12,6 +13,7 @@
 #include "zkrecipes/fair_mutex.h"
 #include "zkrecipes/fencing_gate.h"
 #include "zkrecipes/fencing_token.h"
+#include "zkrecipes/find_locks.h"
 #include "zkrecipes/hold.h"
 #include "zkrecipes/lock_options.h"
 #include "zkrecipes/log.h"

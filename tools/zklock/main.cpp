@@ -43,7 +43,9 @@ The manual is zklock(1).
 )";
 
 int dispatch(const Words& words) {
-  static const std::map<std::string, int (*)(const Words&)> commands{{"run", &run}, {"ls", &ls}};
+  static const std::map<std::string, int (*)(const Words&)> commands{
+      {"run", &run},          {"ls", &ls},       {"tree", &tree},    {"revoke", &revoke},
+      {"break", &break_node}, {"check", &check}, {"doctor", &doctor}};
   if (words.empty()) throw Failure(kUsage, "which command? See zklock --help");
   const std::string& name = words.front();
   if (name == "--help" || name == "-h" || name == "help") {
@@ -64,6 +66,7 @@ ExitCode code_for(const zkrecipes::Error& error) {
   if (error.code() == zkrecipes::ErrorCode::not_authorized) return kNotPermitted;
   if (error.code() == zkrecipes::ErrorCode::unusable_path) return kUnusablePath;
   if (error.code() == zkrecipes::ErrorCode::not_held) return kNoSuchNode;
+  if (error.code() == zkrecipes::ErrorCode::wrong_token) return kNoSuchToken;
   if (error.code() == zkrecipes::ErrorCode::timed_out || error.code() == zkrecipes::ErrorCode::not_connected ||
       error.code() == zkrecipes::ErrorCode::connection_closed)
     return kUnreachable;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "connection/client.h"
+#include "recipes/bounded_call.h"
+#include "recipes/node_name.h"
+#include "zkrecipes/contenders.h"
+
+namespace zkrecipes::detail {
+
+/// Reads lock paths and their nodes, one request after the other, on the caller's thread. A session lost on the way is
+/// waited out. Answers are ok or no_node; all others are thrown as errors.
+class LockReader {
+ public:
+  /// Throws what BoundedCall does. `what`: "contenders of ", for messages.
+  LockReader(Connection& connection, const std::string& path, const char* what, Clock::time_point deadline);
+
+  const BoundedCall& call() const { return call_; }
+
+  /// May also be not_authorized.
+  Reply try_list(const std::string& path) const;
+  Reply list(const std::string& path) const;
+  /// Without the data where they may not be read: the rest needs no permission.
+  Reply get(const std::string& path) const;
+  /// As get(), but not older than what was committed when it was asked for.
+  Reply get_synced(const std::string& path) const;
+
+ private:
+  using Read = void (Client::*)(const SessionPtr&, const std::string&, ReplyHandler);
+  Reply read(Read how, const std::string& path, const char* wanted, bool synced = false) const;
+
+  const BoundedCall call_;
+};
+
+/// Whether the listing of a lock path is a semaphore's.
+bool is_semaphore(const Reply& listing);
+
+/// The token of the hold that a lock node stands for.
+FencingToken token_of(const Reply& node, NodeKind kind);
+
+}  // namespace zkrecipes::detail

@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input: a message that says what to do, an exit status of its own, and nothing changed. And secrets stay secret."""
+
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+from kazoo.client import KazooClient  # noqa: E402
+from kazoo.security import make_digest_acl  # noqa: E402
+import zklock_test as support  # noqa: E402
+from zklock_test import TestCase, wait_for  # noqa: E402
+
+SECRET = "Gruyere-4711"
+
+
+class BadInputTest(TestCase):
+    def refused(self, status, message, *words, **settings):
+        nodes = support.server.count("nodes")
+        process = self.zklock(*words, **settings)
+        self.assertEqual(process.status, status, process.out + process.err)
+        self.assertIn(message, process.err)
+        self.assertEqual(len(process.err.splitlines()), 1, process.err)
+        self.assertEqual(process.out, "")
+        self.assertEqual(support.server.count("nodes"), nodes)
+        return process
+
+
+class CommandLine(BadInputTest):
+    def test_words_that_are_not_understood(self):
+        for message, words in (
+                ("which command?", []),
+                ("there is no command 'frob'", ["frob"]),
+                ("unrecognised option '--frob'", ["run", "/a", "--frob", "--", "true"]),
+                ("no PATH is given", ["run", "--", "true"]),
+                ("no PATH is given", ["ls"]),
+                ("too many arguments", ["ls", "/a", "/b"]),
+                ("no command is given: write it behind two dashes", ["run", "/a"]),
+                ("no command is given", ["run", "/a", "--"]),
+                ("too many arguments", ["run", "/a", "true"]),
+                ("-n does not wait and -w does", ["run", "/a", "-n", "-w", "1", "--", "true"]),
+                ("-s, -N and --simple are different locks", ["run", "/a", "-s", "-N", "2", "--", "true"]),
+                ("--wait must be a time", ["run", "/a", "-w", "soon", "--", "true"]),
+                ("--limit must be a time", ["run", "/a", "--limit", "-1", "--", "true"]),
+                ("--limit must be a time", ["run", "/a", "--limit", "1.2.3", "--", "true"]),
+                ("--permits must be a number from 1", ["run", "/a", "-N", "0", "--", "true"]),
+                ("--conflict-exit-code must be a number from 0 to 255", ["run", "/a", "-E", "256", "--", "true"]),
+                ("--on-lost must be term, kill or ignore", ["run", "/a", "--on-lost=panic", "--", "true"])):
+            with self.subTest(words=words):
+                self.refused(64, message, *words)
+
+    def test_servers_that_are_none(self):
+        self.refused(64, "which servers? Use --servers", "ls", "/a", environment={"ZK_SERVERS": ""})
+        self.refused(64, "server list", "ls", "/a", "--servers", "host:port")
+
+    def test_help_and_version(self):
+        for words in ["--help"], *([name, "--help"] for name in
+                                   ("run", "ls", "tree", "revoke", "break", "check", "doctor")):
+            process = self.zklock(*words, environment={"ZK_SERVERS": ""})
+            self.assertEqual((process.status, process.err), (0, ""))
+            self.assertIn("Examples:\n  zklock ", process.out)
+        self.assertRegex(self.zklock("--version").out, r"^zklock \d+\.\d+\.\d+\n$")
+
+
+class Paths(BadInputTest):
+    def test_no_node_path(self):
+        for path in "locks/a", "/locks/", "/a//b", "/a/../b":
+            with self.subTest(path=path):
+                self.refused(65, path, "run", path, "--", "true")
+                self.refused(65, path, "ls", path)
+                self.refused(65, path, "tree", path)
+
+    def test_a_node_that_cannot_be_a_lock(self):
+        self.path += "-a"
+        self.hold_lock("--simple")
+        self.refused(65, "ephemeral", "run", self.path + "/below", "-q", "--", "true")
+
+
+class Permission(BadInputTest):
+    def setUp(self):
+        super().setUp()
+        client = KazooClient(hosts=support.server.address, auth_data=[("digest", "owner:" + SECRET)])
+        client.start()
+        self.addCleanup(client.close)
+        self.addCleanup(client.stop)
+        client.ensure_path("/locks")
+        client.create(self.path, acl=[make_digest_acl("owner", SECRET, all=True)])
+        self.file = os.path.join(self.folder(), "credentials")
+        with open(self.file, "w") as file:
+            file.write("# of the owner\ndigest:owner:%s\n" % SECRET)
+        os.chmod(self.file, 0o600)
+
+    def test_without_credentials_it_is_refused(self):
+        message = "does not permit it; check the connection's credentials"
+        self.refused(77, message, "run", self.path, "--", "true")
+        self.refused(77, message, "ls", self.path)
+        self.assertEqual(self.zklock("tree", self.path).status, 77)
+
+    def test_with_credentials_from_a_file_or_the_environment_it_works(self):
+        self.expect_status(self.run_shell("exit 7", "--auth-file", self.file), 7)
+        process = self.run_shell("env", environment={"ZK_AUTH": "digest:owner:" + SECRET})
+        self.expect_status(process, 0)
+        self.assertNotIn(SECRET, process.out)
+        self.assertNotIn("ZK_AUTH", process.out)
+
+    def test_secrets_are_neither_in_ps_nor_in_the_output(self):
+        process = self.run_shell("echo has=1; exec sleep 1000", "-v", "--auth-file", self.file)
+        process.number("has")
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/cmdline" % entry, "rb") as file:
+                    self.assertNotIn(SECRET.encode(), file.read())
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        process.signal(signal.SIGTERM)
+        process.wait()
+        self.assertNotIn(SECRET, process.out + process.err)
+
+    def test_secrets_on_the_command_line_are_refused_and_not_repeated(self):
+        for words in (["--auth", "owner:" + SECRET], ["--auth=digest:owner:" + SECRET], ["--password", SECRET],
+                      ["--auth-file", "digest:owner:" + SECRET], ["--auth-file=digest:owner:" + SECRET]):
+            process = self.refused(78, "use --auth-file FILE, or into the environment variable ZK_AUTH", "run", self.path,
+                                   *words, "--", "true")
+            self.assertNotIn(SECRET, process.err)
+        process = self.refused(78, "use --auth-file", "ls", self.path, "--servers",
+                               "owner:%s@%s" % (SECRET, support.server.address))
+        self.assertNotIn(SECRET, process.err)
+
+    def test_arguments_of_the_command_are_its_own_business(self):
+        self.expect_status(self.start("run", "/locks/free", "--", "test", "--auth", "=", "--auth"), 0)
+
+    def test_files_that_cannot_be_used(self):
+        self.refused(78, "No such file", "ls", self.path, "--auth-file", self.file + "-")
+        os.chmod(self.file, 0o644)
+        self.refused(78, "run: chmod 600 " + self.file, "ls", self.path, "--auth-file", self.file)
+        os.chmod(self.file, 0o640)
+        process = self.zklock("ls", self.path, "--auth-file", self.file)
+        self.assertEqual(process.status, 0)
+        self.assertIn("open to its group", process.err)
+        os.chmod(self.file, 0o600)
+        for content, message in ("digest", "line 1 of"), ("# empty\n", "has no credentials"):
+            with open(self.file, "w") as file:
+                file.write(content)
+            self.refused(78, message, "ls", self.path, "--auth-file", self.file)
+
+    def test_a_wrong_password_is_no_permission(self):
+        self.refused(77, "does not permit", "ls", self.path, environment={"ZK_AUTH": "digest:owner:wrong"})
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,209 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""zklock ls, tree, revoke, break, check and doctor."""
+
+import json
+import re
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+import zklock_test as support  # noqa: E402
+from zklock_test import TestCase, wait_for  # noqa: E402
+
+
+class ShowTest(TestCase):
+    def contenders(self, path=None):
+        return json.loads(self.zklock("ls", path or self.path, "--json").out)["contenders"]
+
+    def queue(self, count):
+        """A holder and waiters, named first, second and so on."""
+        processes = []
+        for number, name in enumerate(("first", "second", "third")[:count]):
+            processes.append(self.run_shell("echo has=1; exec sleep 1000", "--identity", name, "--note", name + "'s note"))
+            wait_for(lambda: len(self.contenders()) == number + 1, "%s stands in line" % name)
+        return processes
+
+
+class Ls(ShowTest):
+    def test_a_free_lock(self):
+        process = self.zklock("ls", self.path)
+        self.assertEqual((process.status, process.out), (0, "%s: free, nobody waits\n" % self.path))
+        self.assertEqual(self.contenders(), [])
+
+    def test_a_queue_is_shown_in_order(self):
+        self.queue(3)
+        lines = self.zklock("ls", self.path).out.splitlines()
+        self.assertEqual(lines[0].split(), "STATE MODE SINCE FOR TOKEN SESSION IDENTITY NOTE NODE".split())
+        pattern = (r"%s  exclusive  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  \d+ s +(\d+) +0x[0-9a-f]+  %s +%s's note +"
+                   r"_c_[-0-9a-f]{36}-lock-\d{10}")
+        tokens = []
+        for line, state, name in zip(lines[1:], ("holds", "waits", "waits"), ("first", "second", "third")):
+            self.assertRegex(line, pattern % (state, name, name))
+            tokens.append(int(re.match(pattern % (state, name, name), line).group(1)))
+        self.assertEqual(tokens, sorted(tokens))
+
+    def test_json_has_everything(self):
+        self.queue(2)
+        first, second = self.contenders()
+        self.assertEqual([first["holds"], second["holds"]], [True, False])
+        self.assertEqual(first["note"], "first's note")
+        self.assertRegex(first["since"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        self.assertEqual(set(first), {"holds", "mode", "since", "token", "session", "identity", "note", "node"})
+
+    def test_notes_cannot_write_to_the_terminal(self):
+        self.hold_lock("--note", "a\x1b[2Jb\nc\"d")
+        self.assertIn(r'a\x1b[2Jb\x0ac"d', self.zklock("ls", self.path).out)
+        self.assertEqual(self.contenders()[0]["note"], "a\x1b[2Jb\nc\"d")
+
+    def test_watch_prints_changes_until_it_is_interrupted(self):
+        watch = self.start("ls", self.path, "--watch", "--interval", "0.1")
+        watch.wait_for(r"Z  %s  free\n" % self.path)
+        first, second = self.queue(2)
+        watch.wait_for(r"Z  holds    exclusive  token \d+  first \(first's note\)  %s/_c_" % self.path)
+        watch.wait_for(r"Z  waits    exclusive  token \d+  second ")
+        first.signal(signal.SIGTERM)
+        watch.wait_for(r"Z  left     exclusive  token \d+  first ")
+        watch.wait_for(r"Z  holds    exclusive  token \d+  second ")
+        watch.signal(signal.SIGINT)
+        self.expect_status(watch, 0)
+
+    def test_watch_survives_an_outage(self):
+        network = self.network()
+        watch = self.start("ls", self.path, "--watch", "--interval", "0.1", servers=network.address)
+        watch.wait_for("free")
+        network.freeze()
+        watch.wait_for("no answer from the servers", "err")
+        network.frozen.clear()
+        self.hold_lock("--identity", "later")
+        watch.wait_for("holds .* later")
+        watch.signal(signal.SIGTERM)
+        self.expect_status(watch, 128 + signal.SIGTERM)
+
+    def test_watch_with_json_prints_an_object_per_change(self):
+        watch = self.start("ls", self.path, "--watch", "--json", "--interval", "0.1")
+        watch.wait_for(r"\n")
+        self.hold_lock()
+        wait_for(lambda: watch.out.count("\n") == 2)
+        self.assertEqual([len(json.loads(line)["contenders"]) for line in watch.out.splitlines()], [0, 1])
+
+
+class Tree(ShowTest):
+    def test_locks_below_a_path(self):
+        base = self.path
+        for self.path, options in ((base + "/mutex", []), (base + "/deep/shared", ["-s"]), (base + "/permits", ["-N", "2"]),
+                                   (base + "/simple", ["--simple"])):
+            self.hold_lock(*options)
+        self.path = base + "/mutex"
+        self.run_shell("true", "--identity", "second")
+        wait_for(lambda: len(self.contenders()) == 2)
+        process = self.zklock("tree", base)
+        self.assertEqual(process.status, 0)
+        self.assertEqual([line.split() for line in process.out.splitlines()], [
+            ["KIND", "HOLDERS", "WAITERS", "PATH"],
+            ["read-write", "1", "0", base + "/deep/shared"],
+            ["mutex", "1", "1", base + "/mutex"],
+            ["semaphore", "1", "0", base + "/permits"],
+            ["simple", "1", "0", base + "/simple"]])
+        found = json.loads(self.zklock("tree", base, "--json").out)
+        self.assertEqual([lock["kind"] for lock in found["locks"]], ["read-write", "mutex", "semaphore", "simple"])
+        self.assertTrue(found["complete"])
+        limited = self.zklock("tree", base, "--json", "--max-nodes", "2")
+        self.assertFalse(json.loads(limited.out)["complete"])
+        self.assertIn("--max-nodes", limited.err)
+
+    def test_nothing_below_a_path(self):
+        process = self.zklock("tree", self.path)
+        self.assertEqual((process.status, process.out), (0, "%s: no lock is in use\n" % self.path))
+
+
+class Intervene(ShowTest):
+    def test_break_ends_the_command_and_lets_the_next_one_in(self):
+        first, second = self.queue(2)
+        holder = self.contenders()[0]
+        process = self.zklock("break", holder["node"], "--if-token", holder["token"])
+        self.assertEqual(process.status, 0, process.err)
+        second.number("has")
+        self.expect_status(first, 123)
+
+    def test_break_with_another_token_changes_nothing(self):
+        self.queue(1)
+        before = self.contenders()
+        process = self.zklock("break", before[0]["node"], "--if-token", str(int(before[0]["token"]) + 1))
+        self.assertEqual(process.status, 76)
+        self.assertIn("has the token %s, not" % before[0]["token"], process.err)
+        self.assertEqual(self.contenders(), before)
+
+    def test_break_and_revoke_of_a_node_that_is_not_there(self):
+        for words in ["break", "/no/such/node", "--if-token", "1"], ["revoke", "/no/such/node"]:
+            process = self.zklock(*words)
+            self.assertEqual(process.status, 66, process.err)
+            self.assertIn("/no/such/node", process.err)
+
+    def test_break_without_a_token_is_refused(self):
+        for words, message in ([], "no --if-token is given"), (["--if-token", "x"], "must be a number"):
+            process = self.zklock("break", "/a/b", *words)
+            self.assertEqual(process.status, 64)
+            self.assertIn(message, process.err)
+
+    def test_revoke_asks_and_does_not_force(self):
+        holder = self.queue(1)[0]
+        process = self.zklock("revoke", self.contenders()[0]["node"])
+        self.assertEqual(process.status, 0, process.err)
+        shown = self.contenders()
+        self.assertEqual((len(shown), shown[0]["identity"]), (1, ""))
+        self.assertIsNone(holder.process.poll())
+
+    def test_check_tells_whether_a_token_holds(self):
+        self.queue(2)
+        first, second = self.contenders()
+        self.assertEqual(self.zklock("check", self.path, "--token", first["token"]).status, 0)
+        for token in second["token"], "1":
+            process = self.zklock("check", self.path, "--token", token)
+            self.assertEqual(process.status, 76)
+            self.assertIn("its holder has %s" % first["token"], process.err)
+        self.assertEqual(self.zklock("check", "/no/such/lock", "--token", "1").status, 76)
+
+
+class Doctor(ShowTest):
+    def test_a_server_that_is_well(self):
+        nodes, sessions = support.server.count("nodes"), support.server.count("sessions")
+        process = self.zklock("doctor", "--timeout", "4s")
+        self.assertEqual(process.status, 0, process.out + process.err)
+        for pattern in (r"%s +yes +standalone +3\." % support.server.address, r"session timeout +4 s \(asked for 4 s\)",
+                        r"the servers permit 400 ms to 60 s", r"read +[\d.]+ ms / [\d.]+ ms / [\d.]+ ms",
+                        r"lock and unlock +[\d.]+ ms", r"clock +servers ahead by", r"containers +yes",
+                        "warning  only one server is listed"):
+            self.assertRegex(process.out, pattern)
+        self.assertEqual(support.server.count("nodes"), nodes)
+        wait_for(lambda: support.server.count("sessions") == sessions, "no session is left behind")
+
+    def test_json(self):
+        found = json.loads(self.zklock("doctor", "--json", "--timeout", "4s").out)
+        self.assertEqual(found["servers"][0]["mode"], "standalone")
+        self.assertEqual((found["timeout_ms"], found["smallest_timeout_ms"], found["largest_timeout_ms"]), (4000, 400, 60000))
+        self.assertLessEqual(found["read_ms"]["min"], found["read_ms"]["median"])
+        self.assertLess(abs(found["clock_ahead_ms"]), 2000)
+        self.assertTrue(found["containers"])
+        self.assertEqual(found["problems"], [])
+
+    def test_a_timeout_below_three_ticks_is_warned_of(self):
+        process = self.zklock("doctor", "--timeout", "500ms")
+        self.assertIn("less than three ticks", process.out)
+
+    def test_servers_that_do_not_answer_are_named(self):
+        process = self.zklock("doctor", "--timeout", "4s", servers=support.server.address + ",127.0.0.1:1")
+        self.assertEqual(process.status, 0)
+        self.assertRegex(process.out, r"127.0.0.1:1 +no")
+        self.assertIn("warning  server 127.0.0.1:1: Connection refused", process.out)
+
+    def test_no_server_at_all(self):
+        process = self.zklock("doctor", "--timeout", "1", servers="127.0.0.1:1")
+        self.assertEqual(process.status, 69)
+        self.assertIn("PROBLEM", process.out)
+        found = json.loads(self.zklock("doctor", "--json", "--timeout", "1", servers="127.0.0.1:1").out)
+        self.assertFalse(found["connected"])
+
+
+if __name__ == "__main__":
+    support.main()

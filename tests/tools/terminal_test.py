@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""zklock run and zklock ls --watch at a terminal, with an interactive shell around them."""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+
+sys.dont_write_bytecode = True
+import zklock_test as support  # noqa: E402
+from zklock_test import TestCase, alive, wait_for  # noqa: E402
+
+
+class Terminal:
+    """An interactive bash at a terminal of its own."""
+
+    def __init__(self, columns=200, lines=30):
+        self.main, other = pty.openpty()
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        environment = dict(os.environ, ZK_SERVERS=support.server.address, PS1="ready> ", TERM="xterm")
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        self.shell = subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], stdin=other, stdout=other, stderr=other,
+                                      env=environment, preexec_fn=take_terminal, close_fds=True)
+        os.close(other)
+        self.text = ""
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        self.wait_for("ready> ")
+
+    def read(self):
+        try:
+            while True:
+                data = os.read(self.main, 65536)
+                if not data:
+                    return
+                self.text += data.decode(errors="replace")
+        except OSError:
+            pass
+
+    def type(self, text):
+        """Forgets what was shown before."""
+        self.text = ""
+        os.write(self.main, text.encode())
+
+    def wait_for(self, pattern):
+        return wait_for(lambda: re.search(pattern, self.text), "%s, but: %r" % (pattern, self.text))
+
+    def close(self):
+        self.shell.kill()
+        self.shell.wait()
+        os.close(self.main)
+
+
+class TerminalTest(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.terminal = Terminal()
+        self.addCleanup(self.terminal.close)
+
+    def run_line(self, script, options="--timeout 10"):
+        launcher = os.environ.get("LAUNCHER", "")
+        return "%s %s run %s %s -- bash -c '%s'; echo status=$?\n" % (launcher, support.zklock, self.path, options, script)
+
+    def test_an_interactive_command_reads_from_the_terminal(self):
+        self.terminal.type(self.run_line("echo x-begin; read -r line; echo got:$line"))
+        self.terminal.wait_for("x-begin\r\n")
+        self.terminal.type("hello\r")
+        self.terminal.wait_for("got:hello")
+        self.terminal.wait_for("status=0\r\n")
+        self.terminal.type("echo shell-$((1+1))\r")
+        self.terminal.wait_for("shell-2\r\n")
+
+    def test_ctrl_c_ends_the_command(self):
+        self.terminal.type(self.run_line("echo command=$$; exec sleep 1000"))
+        command = int(self.terminal.wait_for(r"command=(\d+)\r\n").group(1))
+        self.terminal.type("\x03")
+        self.terminal.wait_for("status=130\r\n")
+        self.assertFalse(alive(command))
+
+    def test_ctrl_c_while_waiting_leaves_the_queue(self):
+        self.hold_lock(timeout=20)
+        self.terminal.type(self.run_line("echo ran"))
+        self.terminal.wait_for("waiting for " + self.path)
+        self.terminal.type("\x03")
+        self.terminal.wait_for("status=130\r\n")
+        self.assertNotIn("ran", self.terminal.text)
+
+    def test_ctrl_z_stops_and_fg_goes_on(self):
+        # Long enough that the lock survives the stop.
+        self.terminal.type(self.run_line("echo command=$$; read -r line; echo got:$line", "--timeout 60"))
+        command = int(self.terminal.wait_for(r"command=(\d+)\r\n").group(1))
+        self.terminal.type("\x1a")
+        self.terminal.wait_for(r"Stopped")
+        self.terminal.wait_for("ready> ")
+        self.assertTrue(alive(command))
+        self.terminal.type("fg\r")
+        self.terminal.wait_for("zklock run")
+        self.terminal.type("again\r")
+        self.terminal.wait_for("got:again")
+
+    def test_ctrl_z_for_longer_than_the_lease_ends_the_command(self):
+        self.terminal.type(self.run_line("echo command=$$; exec sleep 1000", "--timeout 2"))
+        command = int(self.terminal.wait_for(r"command=(\d+)\r\n").group(1))
+        self.terminal.type("\x1a")
+        self.terminal.wait_for(r"Stopped")
+        wait_for(lambda: not alive(command), "the guardian ends the command")
+        self.terminal.type("fg; echo status=$?\r")
+        self.terminal.wait_for("status=123\r\n")
+
+    def test_in_a_pipeline_the_other_command_keeps_the_terminal(self):
+        self.terminal.type("%s run %s -- echo piped | (cat; read -r line </dev/tty; echo got:$line)\n" %
+                           (support.zklock, self.path))
+        self.terminal.wait_for("piped\r\n")
+        self.terminal.type("typed\r")
+        self.terminal.wait_for("got:typed")
+
+    def test_watch_redraws_the_screen_and_cuts_long_lines(self):
+        self.terminal = Terminal(columns=60)
+        self.addCleanup(self.terminal.close)
+        self.hold_lock("--identity", "a-holder", timeout=20)
+        self.terminal.type("%s ls %s --watch --interval 0.1\n" % (support.zklock, self.path))
+        self.terminal.wait_for(r"\x1b\[H")
+        line = self.terminal.wait_for(r"holds  exclusive [^\x1b\r\n]*").group(0)
+        self.assertEqual(len(line), 60)
+        self.assertTrue(line.endswith("..."))
+        self.terminal.type("\x03")
+        self.terminal.wait_for("ready> ")
+
+
+if __name__ == "__main__":
+    support.main()

@@ -12,7 +12,7 @@ from pathlib import Path
 EXTERNAL = set("""apt apt-get bash cat cd chmod command conan cp crontab curl cut date docker dpkg echo export false flock g++ git
  grep head jq kill logger ls make man mkdir mktemp mv pg_dump pkg-config printf ps psql python3 read rm rsync sed set sleep
  sqlite3 systemctl tail tar tee test timeout touch trap true umask unset vcpkg wait watch xargs zkCli.sh
- backup.sh report.sh""".split())
+ backup.sh deploy.sh render.sh report.sh scheduler sh""".split())
 BUILD_TOOLS = {"cmake", "ctest"}
 WRAPPERS = {"sudo", "exec", "nice", "time", "env", "nohup", "!"}
 RESERVED = {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "{", "}"}

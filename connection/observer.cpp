@@ -8,24 +8,6 @@ namespace zkrecipes {
 Observer::Observer() = default;
 Observer::~Observer() = default;
 
-const char* to_string(LockKind kind) noexcept {
-  switch (kind) {
-    case LockKind::fair:
-      return "fair";
-    case LockKind::simple:
-      return "simple";
-    case LockKind::semaphore:
-      return "semaphore";
-    case LockKind::read_write:
-      return "read/write";
-  }
-  return "unknown";
-}
-
-std::ostream& operator<<(std::ostream& out, LockKind kind) {
-  return out << to_string(kind);
-}
-
 const char* to_string(LossReason reason) noexcept {
   switch (reason) {
     case LossReason::lease_over:

@@ -2,6 +2,7 @@
 #include "zkrecipes/contenders.h"
 
 #include <optional>
+#include <ostream>
 #include <utility>
 
 #include "connection/client.h"
@@ -111,6 +112,24 @@ std::optional<Contender> holder(Connection& connection, const std::string& path,
       if (name.kind == NodeKind::write) break;
     }
   }
+}
+
+const char* to_string(LockKind kind) noexcept {
+  switch (kind) {
+    case LockKind::mutex:
+      return "mutex";
+    case LockKind::read_write:
+      return "read-write";
+    case LockKind::semaphore:
+      return "semaphore";
+    case LockKind::simple:
+      return "simple";
+  }
+  return "unknown";
+}
+
+std::ostream& operator<<(std::ostream& out, LockKind kind) {
+  return out << to_string(kind);
 }
 
 const char* to_string(LockMode mode) noexcept {

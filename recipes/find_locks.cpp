@@ -113,18 +113,4 @@ FoundLocks find_locks(Connection& connection, const std::string& prefix, const F
   return Search(reader, limits).run(prefix);
 }
 
-const char* to_string(LockKind kind) noexcept {
-  switch (kind) {
-    case LockKind::mutex:
-      return "mutex";
-    case LockKind::read_write:
-      return "read-write";
-    case LockKind::semaphore:
-      return "semaphore";
-    case LockKind::simple:
-      return "simple";
-  }
-  return "unknown";
-}
-
 }  // namespace zkrecipes

@@ -37,7 +37,7 @@ LockInfoPtr make_info(const Client& client, const std::string& path, const LockO
 }
 
 LockInfoPtr make_queue_info(const Client& client, const std::string& path, const LockOptions& options, NodeKind kind) {
-  if (kind == NodeKind::lock) return make_info(client, path, options, LockKind::fair, LockMode::exclusive);
+  if (kind == NodeKind::lock) return make_info(client, path, options, LockKind::mutex, LockMode::exclusive);
   const LockMode mode = kind == NodeKind::read ? LockMode::read : LockMode::write;
   return make_info(client, path, options, LockKind::read_write, mode);
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,12 @@
 #include "zkrecipes/fencing_token.h"
 
 namespace zkrecipes {
+
+/// Which recipe a lock uses. A recursive lock is of the kind of the lock that it makes recursive.
+enum class LockKind { mutex, read_write, semaphore, simple };
+
+const char* to_string(LockKind kind) noexcept;
+std::ostream& operator<<(std::ostream& out, LockKind kind);
 
 enum class LockMode { exclusive, read, write, permit };
 

@@ -7,13 +7,10 @@
 #include <vector>
 
 #include "zkrecipes/connection.h"
+#include "zkrecipes/contenders.h"
 #include "zkrecipes/deadline.h"
 
 namespace zkrecipes {
-
-enum class LockKind { mutex, read_write, semaphore, simple };
-
-const char* to_string(LockKind kind) noexcept;
 
 /// A path at which a recipe of this library, of Curator or of another client has nodes.
 struct FoundLock {

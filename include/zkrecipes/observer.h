@@ -17,12 +17,6 @@
 
 namespace zkrecipes {
 
-/// Which recipe a lock object uses. A recursive lock is of the kind of the lock that it makes recursive.
-enum class LockKind { fair, simple, semaphore, read_write };
-
-const char* to_string(LockKind kind) noexcept;
-std::ostream& operator<<(std::ostream& out, LockKind kind);
-
 /// Why a hold was lost.
 enum class LossReason {
   lease_over,         ///< no server has confirmed the session in time: an outage, or this process was paused
@@ -38,7 +32,7 @@ std::ostream& operator<<(std::ostream& out, LossReason reason);
 struct LockInfo {
   std::string path;
   std::string name;  ///< LockOptions::name; empty if it was not set
-  LockKind kind = LockKind::fair;
+  LockKind kind = LockKind::mutex;
   LockMode mode = LockMode::exclusive;
 };
 

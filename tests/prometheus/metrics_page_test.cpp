@@ -41,7 +41,7 @@ TEST_F(MetricsPageTest, ItsPrograms_Run) {
   EXPECT_EQ(connections, "connection=billing");
 
   LockLost lost;
-  lost.lock = std::make_shared<const LockInfo>(LockInfo{"/locks/a", "a", LockKind::fair, LockMode::exclusive});
+  lost.lock = std::make_shared<const LockInfo>(LockInfo{"/locks/a", "a", LockKind::mutex, LockMode::exclusive});
   lost.token.zxid = 7;
   lost.text = "its session is over";
   page::Losses().on_lost(lost);

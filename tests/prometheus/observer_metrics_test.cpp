@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::shared_ptr<const LockInfo> lock_named(const std::string& name, LockMode mode = LockMode::exclusive) {
-  return std::make_shared<const LockInfo>(LockInfo{"/path", name, LockKind::fair, mode});
+  return std::make_shared<const LockInfo>(LockInfo{"/path", name, LockKind::mutex, mode});
 }
 
 template <class Event>

@@ -174,7 +174,7 @@ TEST_F(ObserverTest, ARecursiveLock_IsOneHold) {
   mutex.unlock();
   mutex.unlock();
   EXPECT_TRUE(log->wait_for_names({"acquired", "released"}));
-  EXPECT_EQ(log->acquired().front().lock->kind, LockKind::fair);
+  EXPECT_EQ(log->acquired().front().lock->kind, LockKind::mutex);
   EXPECT_EQ(log->acquired().front().lock->mode, LockMode::exclusive);
 }
 

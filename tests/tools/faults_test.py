@@ -3,7 +3,7 @@
 """zklock run when something dies: no command outlives its lock, unless it was told to."""
 
 import os
-import re
+import resource
 import signal
 import subprocess
 import sys
@@ -27,6 +27,12 @@ def guardian_of(zklock):
         if name == "zklock-guard":
             return int(process)
     raise AssertionError("no guardian")
+
+
+def seconds_of_ended_children():
+    """Of the processor, that is."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class FaultTest(TestCase):
@@ -67,6 +73,15 @@ class Killed(FaultTest):
         self.assertIn("the guardian process was killed", process.err)
         self.expect_ended(family)
         self.expect_free()
+
+    def test_the_guardian_killed_while_the_lock_is_held_on_to_changes_nothing(self):
+        before = seconds_of_ended_children()
+        process = self.run_shell("exit 4", "--hold-at-least", "3.5")
+        process.wait_for("holding the lock", "err")
+        os.kill(guardian_of(process), signal.SIGKILL)
+        self.expect_status(process, 4)
+        # It waits, and does not look again and again.
+        self.assertLess(seconds_of_ended_children() - before, 0.5)
 
     def test_the_guardian_and_zklock_killed_at_once_end_the_command_itself(self):
         process, family = self.start_family()

@@ -221,7 +221,7 @@ class Times(TestCase):
         left = process.number("left")
         self.expect_status(process, 0)
         self.assertFalse(support.alive(left))
-        self.assertIn("left 1 processes behind", process.err)
+        self.assertIn("left a process behind", process.err)
 
     def test_what_has_left_the_session_on_purpose_stays(self):
         process = self.run_shell("setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!; sleep 0.2")

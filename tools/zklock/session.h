@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <functional>
 #include <string>
 #include <zkrecipes/connection.h>
 

@@ -52,7 +52,7 @@ void Supervisor::start() {
 void Supervisor::wait_for_the_command() {
   const auto limit = options_.limit ? granted_ + *options_.limit : Clock::time_point::max();
   while (!clean_) {
-    wait(ended_by_limit_ ? Clock::time_point::max() : limit);
+    wait(ended_by_limit_ || ended_ ? Clock::time_point::max() : limit);
     while (const auto signal = signals_.next())
       if (*signal != SIGWINCH) guardian_.pass_on(*signal);
     while (const auto report = guardian_.next()) handle(*report);
@@ -83,8 +83,9 @@ void Supervisor::handle(const Report& report) {
       hold_is_lost_ = true;
       return handle_loss();
     case Report::Kind::leftovers:
-      return say("the command has ended and left " + std::to_string(report.value) +
-                 " processes behind; ending them before the lock is released");
+      return say("the command has ended and left " +
+                 (report.value == 1 ? "a process" : std::to_string(report.value) + " processes") +
+                 " behind; ending what is left before the lock is released");
     case Report::Kind::clean:
       clean_ = true;
       return;
@@ -119,7 +120,9 @@ void Supervisor::hold_on() {
     say("the command has ended; holding the lock for another " +
         to_text(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now())) + " (--hold-at-least)");
   while (Clock::now() < end) {
-    wait(end);
+    // Not for the guardian: it has nothing to do any more, and if it dies now nothing is lost.
+    wait_readable({signals_.get(), session_.wakeup().get()}, end);
+    session_.wakeup().clear();
     if (hold_is_lost_) return complain(options_.path + ": the lock is lost before --hold-at-least was over");
     while (const auto signal = signals_.next())
       if (Signals::ends(*signal)) return say("giving up the lock before --hold-at-least is over");

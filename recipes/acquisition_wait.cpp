@@ -81,15 +81,13 @@ bool Acquisition::wait(InterruptibleLock& lock, Clock::time_point deadline) {
 
 AcquireResult Acquisition::take_by(Clock::time_point deadline) {
   try {
-    AcquireResult result;
-    {
-      InterruptibleLock lock(mutex_);
-      if (!wait(lock, deadline)) {
-        leave();
-        finish(why_not_in_time(), nullptr, nullptr);
-      }
-      result = take();
+    InterruptibleLock lock(mutex_);
+    if (!wait(lock, deadline)) {
+      leave();
+      finish(why_not_in_time(), nullptr, nullptr);
     }
+    AcquireResult result = take();
+    lock.unlock();
     tell_observer();
     return result;
   } catch (const boost::thread_interrupted&) {

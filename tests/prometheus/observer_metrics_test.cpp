@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which event changes which metric, without a server.
 #include <cmath>
+#include <gtest/gtest.h>
 #include <prometheus/counter.h>
 #include <thread>
 

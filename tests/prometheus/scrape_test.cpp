@@ -3,6 +3,8 @@
 #include "tests/prometheus/scrape.h"
 
 #include <cmath>
+#include <gtest/gtest.h>
+#include <iostream>
 #include <thread>
 
 #include "tests/support/fixture.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/zklock/duration.h"
 
-#include <cctype>
+#include <cmath>
 #include <cstdlib>
 
 #include "tools/zklock/exit_codes.h"
@@ -37,7 +37,7 @@ std::chrono::milliseconds parse_duration(const std::string& text, const std::str
   const double value = std::strtod(number.c_str(), &end) * unit;
   if (number.empty() || number == "." || *end != '\0' || unit == 0 || value > kYears)
     throw Failure(kUsage, option + " must be a time such as 10, 1.5, 500ms, 10s, 5m, 2h or 1d, not '" + text + "'");
-  return std::chrono::milliseconds(static_cast<long long>(value + 0.5));
+  return std::chrono::milliseconds(std::llround(value));
 }
 
 std::string to_text(std::chrono::milliseconds duration) {

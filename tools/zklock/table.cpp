@@ -9,6 +9,7 @@ namespace zklock {
 
 void Table::add(const std::vector<std::string>& cells) {
   std::vector<std::string> row;
+  row.reserve(cells.size());
   for (const std::string& each : cells) row.push_back(printable(each));
   rows_.push_back(std::move(row));
 }

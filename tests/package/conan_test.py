@@ -27,7 +27,7 @@ class Settings:
 class Options:
     shared = False
     fPIC = True
-    tools = os.path.exists(os.path.join(source, "tools", "CMakeLists.txt"))
+    tools = True
 
 
 class CppInfo:
@@ -98,8 +98,7 @@ class CMake:
                      f"-DCMAKE_CXX_COMPILER={compiler}", f"-Dzookeeper-client-c_DIR={work}", *options)
         expect("Found ZooKeeper: zookeeper-client-c::zookeeper-client-c " in output, f"another C client:\n{output}")
         unused = output.partition("not used by the project:")[2].split()
-        unknown = [name for name in unused if name.startswith("ZKRECIPES_") and
-                   (Options.tools or name != "ZKRECIPES_BUILD_TOOLS")]
+        unknown = [name for name in unused if name.startswith("ZKRECIPES_")]
         if unknown:
             sys.exit(f"the recipe sets options that the project does not know: {unknown}")
 

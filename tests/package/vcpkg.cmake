@@ -25,10 +25,6 @@ function(configure_with source_dir)
     COMMAND "${CMAKE_COMMAND}" -S "${source_dir}" -B "${work_dir}/build" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}"
       "-Dunofficial-zookeeper_DIR=${work_dir}" ${ARGN}
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  # The tools are a part of their own, which a tree may lack.
-  if(NOT EXISTS "${SOURCE_DIR}/tools/CMakeLists.txt")
-    string(REPLACE "ZKRECIPES_BUILD_TOOLS" "" output "${output}")
-  endif()
   if(NOT result EQUAL 0 OR output MATCHES "not used by the project:[^A-Z]*ZKRECIPES")
     message(FATAL_ERROR "the options of the portfile do not fit: ${ARGN}\n${output}")
   endif()

@@ -158,7 +158,7 @@ TYPED_TEST(LockContractTest, ADestroyedPendingHold_LeavesTheQueue) {
   Connection& waiting = this->connect();
   TypeParam lock(waiting, this->kPath);
   const Hold hold = lock.acquire();
-  const std::size_t nodes = this->nodes_at(this->kPath).size();
+  const std::size_t nodes = this->nodes_of_holders(waiting, this->kPath);
   {
     const PendingHold pending = lock.acquire_async();
     ASSERT_TRUE(this->wait_for_waiters(waiting, 1));

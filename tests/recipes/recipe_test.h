@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -103,6 +104,16 @@ class RecipeTest : public ServerTest {
   }
   /// The nodes of holders and waiters at a lock path, as the server has them.
   std::vector<std::string> nodes_at(const std::string& path) { return plain().ephemerals_below(full(path)); }
+  /// How many there are at a path where nobody waits. The place in a semaphore's line is removed behind the grant, so
+  /// this waits until it is gone.
+  std::size_t nodes_of_holders(Connection& connection, const std::string& path) {
+    const auto all_hold = [&] {
+      const auto all = contenders(connection, path);
+      return std::all_of(all.begin(), all.end(), [](const Contender& each) { return each.holds; });
+    };
+    EXPECT_TRUE(wait_for(all_hold));
+    return nodes_at(path).size();
+  }
   bool wait_for_nodes(const std::string& path, std::size_t number) {
     return wait_for([&] { return nodes_at(path).size() == number; });
   }

@@ -144,7 +144,7 @@ TYPED_TEST(StopStateTest, BehindAHolder_EndsTheWaitAtOnceAndRemovesTheNode) {
   TypeParam way(waiting, this->kPath);
   typename TypeParam::Holder holder(this->connect(), this->kPath);
   const Hold hold = holder.acquire();
-  const std::size_t nodes = this->nodes_at(this->kPath).size();
+  const std::size_t nodes = this->nodes_of_holders(waiting, this->kPath);
   const auto waiters = this->start_waiters(way);
   ASSERT_TRUE(this->wait_for_waiters(waiting, this->kWaiters));
   EXPECT_LE(this->fastest_stop(waiters), kAtOnce);

@@ -147,7 +147,16 @@ TEST(TaskThread, StopDropsTheRestAndDestroysIt) {
   for (int n = 0; n < 10; ++n) thread.post([&ran, token] { ++ran; });
   thread.post_at(Clock::now() + 1h, [token] {});
   started.get_future().wait();
-  std::thread release([&] { may_end.set_value(); });
+  std::thread release([&] {
+    std::weak_ptr<int> in_task;  // a task is refused, and destroyed, once stop() has begun
+    do {
+      auto owned = std::make_shared<int>(0);
+      in_task = owned;
+      thread.post([owned = std::move(owned)] {});
+      std::this_thread::yield();
+    } while (!in_task.expired());
+    may_end.set_value();
+  });
   thread.stop(Rest::drop);
   release.join();
   EXPECT_EQ(ran.load(), 0);

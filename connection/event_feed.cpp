@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connection/event_feed.h"
 
+#include <boost/thread/thread_only.hpp>
 #include <utility>
 
 #include "connection/guarded_call.h"
@@ -40,6 +41,8 @@ void EventFeed::deliver() noexcept {
   delivering_ = true;
   // Blocking calls of the library are refused meanwhile: this may be a thread that the library depends on.
   const ThreadRole role(ThreadRole::Role::library);
+  // This may be a thread of the program, which would not hear of an interruption that ends in the observer.
+  const boost::this_thread::disable_interruption uninterrupted;
   while (!recorded_.empty()) {
     const auto due = std::exchange(recorded_, {});
     lock.unlock();

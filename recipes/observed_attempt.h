@@ -36,7 +36,9 @@ class ObservedAttempt {
   void released();
   void lost(LossReason reason, const std::string& text);
 
-  void deliver() noexcept { feed_.deliver(); }
+  void deliver() noexcept {
+    if (!client_->in_forked_child()) feed_.deliver();  // else its mutex may have been held at the moment of the fork
+  }
 
  private:
   LockEvent base() const { return {id_, lock_}; }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Observers and threads: what an observer may do, and that its events pair whatever happens.
+#include <boost/thread/thread.hpp>
 #include <random>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/recipes/event_log.h"
 #include "tests/recipes/recipe_test.h"
@@ -68,6 +71,54 @@ TEST_F(ObserverThreadsTest, ChangedPermits_CallTheObserverWithoutAMutex) {
   hold.release();
   ASSERT_TRUE(wait_for([&] { return meddler->released().size() == 2; }));
   meddler->at_acquired = nullptr;
+}
+
+// The event is on its way at the moment of the fork: its line is being logged, and the observer is to hear of it next.
+TEST_F(ObserverThreadsTest, TheChildOfAFork_ReportsNothing) {
+  const auto log = std::make_shared<EventLog>();
+  Gate gate;
+  ConnectionOptions settings = options(5s);
+  settings.observer = log;
+  settings.log = [&](LogSeverity, const std::string& line) {
+    if (line.find("hold lost") != std::string::npos) gate.pass();
+  };
+  FairMutex mutex(connect(settings), kPath);
+  Hold hold = mutex.acquire();
+  remove_node(hold.node());
+  ASSERT_TRUE(gate.wait_until_reached());
+  const pid_t child = fork();
+  if (child == 0) {
+    hold = Hold();
+    _exit(log->lost().empty() ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_TRUE(wait_for([&] { return waitpid(child, &status, WNOHANG) == child; }));
+  EXPECT_EQ(status, 0);
+  gate.open();
+  EXPECT_TRUE(wait_for([&] { return log->lost().size() == 1; }));
+}
+
+TEST_F(ObserverThreadsTest, AnInterruptionWhileTheObserverRuns_IsForTheCallerOfTheLibrary) {
+  const auto meddler = std::make_shared<Meddler>();
+  ConnectionOptions settings = options();
+  settings.observer = meddler;
+  FairMutex mutex(connect(settings), kPath);
+  Gate gate;
+  meddler->at_released = [&] {
+    gate.pass();
+    boost::this_thread::interruption_point();
+  };
+  std::atomic<bool> interrupted{false};
+  boost::thread program([&] {
+    mutex.lock();
+    mutex.unlock();
+    interrupted = boost::this_thread::interruption_requested();
+  });
+  EXPECT_TRUE(gate.wait_until_reached());
+  program.interrupt();
+  gate.open();
+  program.join();
+  EXPECT_TRUE(interrupted);
 }
 
 TEST_F(ObserverThreadsTest, AnObserverThatThrows_DisturbsNothing) {

@@ -69,11 +69,12 @@ LockSeries& LockMetrics::of(const LockInfo& lock) {
   }
   const std::lock_guard<std::shared_mutex> writing(mutex_);
   std::string name(wanted.first);
-  const bool is_known = names_.count(name) != 0 || name == kUnnamed;
-  if (!is_known && names_.size() >= max_names_)
-    name = kOther;
-  else
-    names_.insert(name);
+  if (name != kUnnamed && names_.count(name) == 0) {
+    if (names_.size() < max_names_)
+      names_.insert(name);
+    else
+      name = kOther;
+  }
   const auto found = series_.find(std::pair<std::string_view, LockMode>(name, lock.mode));
   if (found != series_.end()) return found->second;
   LockSeries made = make(name, lock.mode);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zkrecipes/prometheus.h"
-
 #include <atomic>
 #include <limits>
 #include <mutex>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "prometheus/lock_metrics.h"
+#include "zkrecipes/prometheus.h"
 
 namespace zkrecipes {
 
@@ -60,15 +59,19 @@ class PrometheusObserver::Metrics {
         locks(*registry_, options.labels, options.max_lock_names),
         connected(gauge("zkrecipes_connected", "Connections that have a server now")),
         requests_in_flight(gauge("zkrecipes_requests_in_flight", "Requests without an answer, at the last heartbeat")),
-        requests_waiting(
-            gauge("zkrecipes_requests_waiting", "Requests that wait for a connection or for room, at the last heartbeat")),
+        requests_waiting(gauge("zkrecipes_requests_waiting",
+                               "Requests that wait for a connection or for room, at the last heartbeat")),
         lease_margin(gauge("zkrecipes_lease_margin_seconds",
                            "What was left of the lease when the last heartbeat was answered; NaN without holds")),
         expirations(counter("zkrecipes_session_expirations_total", "Sessions that were lost")),
         server_changes(counter("zkrecipes_server_changes_total", "Times that the connection came to another server")),
         leftovers(counter("zkrecipes_leftovers_removed_total", "Nodes removed that nobody needed any more")),
-        reconnects_same(counter("zkrecipes_reconnects_total", "Reconnects, by session", {{"session", "same"}})),
-        reconnects_new(counter("zkrecipes_reconnects_total", "Reconnects, by session", {{"session", "new"}})),
+        reconnects(prometheus::BuildCounter()
+                       .Name("zkrecipes_reconnects_total")
+                       .Help("Reconnects, by session")
+                       .Register(*registry_)),
+        reconnects_same(reconnects.Add(with("session", "same"))),
+        reconnects_new(reconnects.Add(with("session", "new"))),
         heartbeat(histogram("zkrecipes_heartbeat_seconds", "Round trip of a heartbeat", kRoundTrip)),
         heartbeat_margin(histogram("zkrecipes_heartbeat_lease_margin_seconds",
                                    "What was left of the lease when a heartbeat was answered", kMargin)) {
@@ -96,16 +99,16 @@ class PrometheusObserver::Metrics {
   }
 
  private:
-  Labels with(const Labels& more) const {
+  Labels with(const char* label, const char* value) const {
     Labels all = labels_;
-    all.insert(more.begin(), more.end());
+    all.emplace(label, value);
     return all;
   }
   prometheus::Gauge& gauge(const char* name, const char* help) const {
     return prometheus::BuildGauge().Name(name).Help(help).Register(*registry_).Add(labels_);
   }
-  prometheus::Counter& counter(const char* name, const char* help, const Labels& more = {}) const {
-    return prometheus::BuildCounter().Name(name).Help(help).Register(*registry_).Add(with(more));
+  prometheus::Counter& counter(const char* name, const char* help) const {
+    return prometheus::BuildCounter().Name(name).Help(help).Register(*registry_).Add(labels_);
   }
   prometheus::Histogram& histogram(const char* name, const char* help,
                                    const prometheus::Histogram::BucketBoundaries& buckets) const {
@@ -129,6 +132,7 @@ class PrometheusObserver::Metrics {
   prometheus::Counter& expirations;
   prometheus::Counter& server_changes;
   prometheus::Counter& leftovers;
+  prometheus::Family<prometheus::Counter>& reconnects;
   prometheus::Counter& reconnects_same;
   prometheus::Counter& reconnects_new;
   prometheus::Histogram& heartbeat;

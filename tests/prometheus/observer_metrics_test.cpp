@@ -86,6 +86,22 @@ TEST_F(ObserverMetricsTest, NamesBeyondTheLimit_AreCountedTogether) {
   EXPECT_FALSE(scrape().has("zkrecipes_holds", {{"lock", "c"}}));
 }
 
+TEST_F(ObserverMetricsTest, LocksWithoutAName_TakeNoNameAway) {
+  PrometheusOptions options;
+  options.max_lock_names = 2;
+  const auto observer = make(options);
+  for (const char* name : {"", "a", "b"}) observer->on_acquired(event<LockAcquired>(1, lock_named(name)));
+  EXPECT_EQ(scrape().value("zkrecipes_holds", {{"lock", "b"}}), 1);
+  EXPECT_FALSE(scrape().has("zkrecipes_holds", {{"lock", "other"}}));
+}
+
+TEST_F(ObserverMetricsTest, ARegistryThatThrowsForAKnownName_TakesOneObserver) {
+  using prometheus::Registry;
+  const auto strict = std::make_shared<Registry>(Registry::InsertBehavior::Throw);
+  EXPECT_NO_THROW(PrometheusObserver{strict});
+  EXPECT_THROW(PrometheusObserver{strict}, std::invalid_argument);
+}
+
 TEST_F(ObserverMetricsTest, ALock_CostsAsManySeriesAsTheHeaderSays) {
   const auto observer = make();
   const std::size_t before = scrape().size();

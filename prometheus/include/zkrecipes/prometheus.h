@@ -38,7 +38,8 @@ struct PrometheusOptions {
 ///
 /// Each connection needs an observer of its own. Observers of one registry share the metrics whose labels are equal:
 /// counters and the numbers of holds, waiters, connections and requests are added up; the lease margin is that of the
-/// connection that was heard of last. So give the connections of one process different labels.
+/// connection that was heard of last. So give the connections of one process different labels. A registry with
+/// InsertBehavior::Throw takes one observer only.
 ///
 /// Thread-safe. Lifetime: keeps the registry. Its metrics stay in the registry after its end, as counters should.
 class PrometheusObserver final : public Observer {

@@ -105,6 +105,11 @@ SessionKeeper::Time BorrowedSessionKeeper::next_handle_tick(Time now) const {
   return is_connected() ? Time::max() : now + kPoll;
 }
 
+/// Only the program can make another session.
+std::string BorrowedSessionKeeper::lost_line() const {
+  return "no server has confirmed the session of the program's own handle in time, so its holds are lost";
+}
+
 // ---- What we leave behind ----
 
 void BorrowedSessionKeeper::session_connected(Outbox& outbox) {

@@ -56,6 +56,7 @@ class BorrowedSessionKeeper final : public SessionKeeper {
   void session_connected(Outbox& outbox) override;
   void closing() override;
   std::string where() const override { return {}; }
+  std::string lost_line() const override;
 
   Time connected_since(Time now) const;
   void note_state(Time now, Outbox& outbox);

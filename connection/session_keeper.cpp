@@ -126,6 +126,10 @@ void SessionKeeper::log(LogSeverity severity, std::string line, Outbox& outbox) 
   outbox.add([log = parts_.log, severity, line = std::move(line)] { log->write(severity, line); });
 }
 
+std::string SessionKeeper::lost_line() const {
+  return "the session with " + servers_ + " is over; a new one is being made";
+}
+
 /// One line for a reconnect: that it was made. An outage that lasts is a line of its own, see log_outage().
 void SessionKeeper::log_state(ConnectionState before, ConnectionState state, Time now, Outbox& outbox) {
   if (before == ConnectionState::connected) {
@@ -133,15 +137,17 @@ void SessionKeeper::log_state(ConnectionState before, ConnectionState state, Tim
     log_outage_at_ = now + kShortOutage;
   }
   if (state == ConnectionState::lost) {
-    log(LogSeverity::warning, "the session with " + servers_ + " is over; a new one is being made", outbox);
+    log(LogSeverity::warning, lost_line(), outbox);
   } else if (state == ConnectionState::connected) {
     log_outage_at_ = Time::max();
     const std::string why = std::exchange(trouble_, {});
+    // That of a handle which is lent can come back after its lease ran out.
+    const bool is_same = before == ConnectionState::suspended || (session() && session()->id() == ended_session_id_);
     if (before != ConnectionState::suspended && before != ConnectionState::lost) return;
     log(LogSeverity::info,
         "the connection to " + servers_ + " is back after " + milliseconds(now - disconnected_at_) + ", " +
-            (before == ConnectionState::suspended ? "with the same session" : "with a new session") +
-            (where().empty() ? "" : " at " + where()) + (why.empty() ? "" : " (it was lost: " + why + ")"),
+            (is_same ? "with the same session" : "with a new session") + (where().empty() ? "" : " at " + where()) +
+            (why.empty() ? "" : " (it was lost: " + why + ")"),
         outbox);
   } else if (parts_.log->shows_details()) {
     outbox.add(

@@ -94,6 +94,7 @@ class SessionKeeper {
   virtual void session_connected(Outbox& outbox) = 0;
   virtual void closing() {}
   virtual std::string where() const = 0;  ///< the server, for the log
+  virtual std::string lost_line() const;  ///< for the log: that the state is `lost`
 
   /// Sends a last request on the handle. Answers come in order: behind this one's there are none. The result waits for
   /// it; see say_goodbye().

@@ -137,6 +137,21 @@ TEST_F(LogTest, AnExpiredSession_IsOneWarningForItAndOneForEachHoldAndOneInfoLin
                   Pair(LogSeverity::info, HasSubstr("is back after"))));
 }
 
+// Whether the session has survived, and whether there will be another, is for the program to know.
+TEST_F(LogTest, AHandleOfTheProgramWithoutAnAnswer_IsNotSaidToGetANewSession) {
+  PlainClient program(proxy().address(), 4s);
+  ConnectionOptions settings;
+  settings.log = lines_.sink();
+  Connection connection(program.handle(), settings);
+  ASSERT_TRUE(connection.wait_until_connected(kLimit));
+  proxy().black_hole();
+  ASSERT_TRUE(wait_for_state(connection, State::lost));
+  proxy().heal();
+  ASSERT_TRUE(wait_for([&] { return connection.state() != State::lost; }));
+  ASSERT_TRUE(lines_.wait_for_words("no server has confirmed the session of the program's own handle"));
+  EXPECT_THAT(lines_.all(), Each(Pair(::testing::_, Not(HasSubstr("new")))));
+}
+
 TEST_F(LogTest, Lines_AreSentencesWithoutAnEndTheNameOfTheLibraryOrATimeOfTheCClient) {
   Connection& connection = connect(with_sink());
   proxy().refuse(true);  // what the C client says about it is passed on, too

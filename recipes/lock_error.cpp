@@ -60,12 +60,12 @@ std::exception_ptr sequence_error(const std::string& path) {
 }
 
 std::exception_ptr semaphore_error(const std::string& path) {
-  return std::make_exception_ptr(
-      Error(ErrorCode::unusable_path,
-            "lock " + path + ": a Semaphore uses this path (its folder " + path +
-                "/leases is there), and the two do not exclude each other; give each a path of its own. If no "
-                "semaphore uses the path any more, delete that folder, or wait: the server removes it about a minute "
-                "after its last use"));
+  return std::make_exception_ptr(Error(
+      ErrorCode::unusable_path,
+      "lock " + path + ": a Semaphore uses this path (its folder " + path +
+          "/leases is there), and the two do not exclude each other; give each a path of its own. A lock whose own "
+          "path is that folder looks the same: it needs another name. If nobody uses the folder any more, delete "
+          "it, or wait: the server removes it about a minute after its last use"));
 }
 
 std::exception_ptr permits_error(const std::string& path, int wanted, int permits) {

@@ -113,6 +113,14 @@ TEST_F(MixedKinds, FoldersThatASemaphoreLeft_AreNamedAndOnceTheyAreDeletedThePat
   mutex.unlock();
 }
 
+TEST_F(MixedKinds, ALockAtAPathThatEndsWithLeases_IsMentionedToTheLockAboveIt) {
+  Connection& connection = connect();
+  FairMutex above(connection, kPath);
+  FairMutex below(connection, folder("leases"));
+  const Hold hold = below.acquire();
+  EXPECT_THAT(refusal_of([&] { above.lock(); }), AllOf(HasSubstr(folder("leases")), HasSubstr("needs another name")));
+}
+
 // A semaphore that was killed in the middle of its first acquire has left its folder, and a mutex that began before
 // that has not seen it. The next semaphore finds the folder in place, and must look all the same.
 TEST_F(MixedKinds, AFolderThatNobodyHasMarked_IsNotTakenForProof) {

@@ -234,13 +234,16 @@ bool HeldNode::release_confirmed(Clock::time_point deadline) {
   if (released()) return true;
   grant_.client->check_may_block();
   if (!begin_release()) return true;
-  tell_observer();
-  if (grant_.retained) return grant_.retained->remove_confirmed(deadline);
+  if (grant_.retained) {
+    tell_observer();
+    return grant_.retained->remove_confirmed(deadline);
+  }
   stop_watching();
-  if (place_is_anothers())
-    throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
   const WaitingCall<Status> call;
-  remove_nodes([call](Status status) { call.deliver(status); });
+  const bool is_gone = place_is_anothers();
+  if (!is_gone) remove_nodes([call](Status status) { call.deliver(status); });
+  tell_observer();  // the next in line does not wait for it
+  if (is_gone) throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
   const std::optional<Status> status = call.wait_until(deadline);
   if (!status) return false;
   if (*status != Status::ok) std::rethrow_exception(lock_error(*status, grant_.node, *grant_.client));

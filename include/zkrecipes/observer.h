@@ -135,7 +135,8 @@ struct HeartbeatAnswered {
 /// Threads: on_...() is called on threads of the library and on threads that call the library, on several at the same
 /// time. So an observer must be thread-safe; then several connections may share it. The library holds none of its
 /// mutexes then: an observer may ask the connection for its state() and may release holds. It must return soon,
-/// because heartbeats and acquires may wait for it. Calls that block throw std::logic_error there.
+/// because heartbeats and acquires may wait for it. Calls that block throw std::logic_error there. So do not destroy or
+/// close a Connection on a handle of the program there: that cannot throw, and would wait for itself for some seconds.
 ///
 /// Exceptions are logged and dropped.
 ///

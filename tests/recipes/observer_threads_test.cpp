@@ -73,6 +73,25 @@ TEST_F(ObserverThreadsTest, ChangedPermits_CallTheObserverWithoutAMutex) {
   meddler->at_acquired = nullptr;
 }
 
+TEST_F(ObserverThreadsTest, AnObserverThatIsSlow_DoesNotHoldUpTheNextInLine) {
+  const auto meddler = std::make_shared<Meddler>();
+  ConnectionOptions settings = options();
+  settings.observer = meddler;
+  FairMutex mutex(connect(settings), kPath), other(connect(), kPath);
+  Hold hold = mutex.acquire();
+  PendingHold next = other.acquire_async();
+  Gate gate;
+  meddler->at_released = [&] { gate.pass(); };
+  {
+    Background releasing([&] { hold.release(); });
+    EXPECT_TRUE(gate.wait_until_reached());
+    EXPECT_TRUE(wait_until_ready(next, 5s));
+    gate.open();
+  }
+  get(next).release();
+  meddler->at_released = nullptr;
+}
+
 // The event is on its way at the moment of the fork: its line is being logged, and the observer is to hear of it next.
 TEST_F(ObserverThreadsTest, TheChildOfAFork_ReportsNothing) {
   const auto log = std::make_shared<EventLog>();

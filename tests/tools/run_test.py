@@ -4,7 +4,9 @@
 
 import os
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -96,6 +98,34 @@ class Waiting(TestCase):
             wait_for(lambda: support.server.count("ephemerals") == 1, "the waiter has left")
         holder.signal(signal.SIGTERM)
         holder.wait()
+
+
+class Surroundings(TestCase):
+    def test_a_signal_that_is_ignored_does_not_end_a_wait(self):
+        holder = self.hold_lock(timeout=20)
+        waiter = self.run_shell("echo ran", timeout=20,
+                                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))  # as nohup does
+        wait_for(lambda: support.server.count("ephemerals") == 2, "the waiter stands in line")
+        waiter.signal(signal.SIGHUP)
+        holder.signal(signal.SIGTERM)
+        self.expect_status(waiter, 0)
+        self.assertEqual(waiter.out, "ran\n")
+
+    def test_closed_standard_descriptors_are_not_taken_by_something_else(self):
+        # Closed, they would be the next numbers for the socket to the server.
+        with tempfile.NamedTemporaryFile("r") as file:
+            process = self.run_shell("{ for each in 0 1 2; do readlink /proc/$PPID/fd/$each; done; } >%s; exit 7" % file.name,
+                                     preexec_fn=lambda: os.closerange(0, 3))
+            self.expect_status(process, 7)
+            lines = file.read().split()
+        self.assertEqual(lines[:3], ["/dev/null"] * 3)
+
+    def test_without_a_proc_of_its_own_it_refuses_to_run(self):
+        process = subprocess.run(["unshare", "--pid", "--fork", "--kill-child", support.zklock, "run", self.path, "--",
+                                  "echo", "ran"], env=dict(os.environ, ZK_SERVERS=support.server.address),
+                                 capture_output=True, text=True, timeout=support.LIMIT)
+        self.assertEqual((process.returncode, process.stdout), (125, ""), process.stderr)
+        self.assertIn("/proc is the one of another PID namespace", process.stderr)
 
 
 class Kinds(TestCase):
@@ -222,6 +252,18 @@ class Times(TestCase):
         self.expect_status(process, 0)
         self.assertFalse(support.alive(left))
         self.assertIn("left a process behind", process.err)
+
+    def test_a_process_that_goes_on_in_children_of_its_own_is_ended_too(self):
+        # Each lives for a moment only, so that a list of processes is out of date when it is complete.
+        marker = "hops-of-%d" % os.getpid()
+        hops = ("import os, signal, time\nos.closerange(0, 3)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                "for _ in range(2000):\n  if os.fork(): os._exit(0)\ntime.sleep(1000)")
+        process = self.start("run", self.path, "--kill-after", "0.2", "--", sys.executable, "-c", hops, marker)
+        self.expect_status(process, 0)
+        left = subprocess.run(["pgrep", "-f", "--", marker], stdout=subprocess.PIPE, text=True).stdout.split()
+        for each in left:
+            os.kill(int(each), signal.SIGKILL)
+        self.assertEqual(left, [])
 
     def test_what_has_left_the_session_on_purpose_stays(self):
         process = self.run_shell("setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!; sleep 0.2")

@@ -118,6 +118,15 @@ class TerminalTest(TestCase):
         self.terminal.type("fg; echo status=$?\r")
         self.terminal.wait_for("status=123\r\n")
 
+    def test_ctrl_z_without_a_shell_that_could_continue_it_changes_nothing(self):
+        # As with "ssh -t host zklock run ...": nobody is there to see the stop.
+        self.terminal.type("exec " + self.run_line("echo x-begin; read -r line; echo got:$line", "--timeout 60"))
+        self.terminal.wait_for("x-begin\r\n")
+        self.terminal.type("\x1a")
+        self.terminal.wait_for(r"\^Z")
+        self.terminal.type("still-there\r")
+        self.terminal.wait_for("got:still-there")
+
     def test_in_a_pipeline_the_other_command_keeps_the_terminal(self):
         self.terminal.type("%s run %s -- echo piped | (cat; read -r line </dev/tty; echo got:$line)\n" %
                            (support.zklock, self.path))

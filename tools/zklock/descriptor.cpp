@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <system_error>
@@ -19,6 +20,12 @@ void Descriptor::reset() noexcept {
 int checked(int result, const std::string& what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
   return result;
+}
+
+void occupy_standard_descriptors() noexcept {
+  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    // The lowest number that is free is taken, and those below this one are in use by now.
+    if (::fcntl(each, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY | O_CLOEXEC) != each) return;
 }
 
 void wait_readable(std::initializer_list<int> descriptors, Clock::time_point deadline) {

@@ -33,6 +33,11 @@ class Descriptor {
 /// Throws std::system_error with errno if `result` is negative.
 int checked(int result, const std::string& what);
 
+/// Occupies standard input, output and error where they are closed. Otherwise the next thing that is opened, such as
+/// the connection to a server, gets their numbers, and messages are written into it. Reading from what is put there
+/// ends at once, writing fails, and a command that is executed finds them closed as they were.
+void occupy_standard_descriptors() noexcept;
+
 /// Returns when one of the descriptors can be read (or is at its end), or when the time is over. Negative descriptors
 /// are ignored.
 void wait_readable(std::initializer_list<int> descriptors, Clock::time_point deadline);

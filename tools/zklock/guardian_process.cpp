@@ -152,6 +152,7 @@ class GuardianProcess {
       for (const pid_t each : targets()) ::kill(each, SIGKILL);
     if (!finishing_ || command_ != 0) return;
     const auto left = targets();
+    if (left.empty() && child_has_ended()) return;  // look again
     if (left.empty()) {
       finishing_ = false;
       watching_lease_ = false;
@@ -161,6 +162,13 @@ class GuardianProcess {
       report(Report::Kind::leftovers, static_cast<std::int32_t>(left.size()));
       end(SIGTERM, settings_.kill_after, scope_);
     }
+  }
+
+  /// Since reap(). A list of processes that was made meanwhile may lack those that this child has started: they were
+  /// not there yet when the names were read, and it was not there any more when its turn came.
+  static bool child_has_ended() {
+    siginfo_t info{};
+    return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
   }
 
   std::vector<pid_t> targets() const {

@@ -8,6 +8,7 @@
 #include <zkrecipes/version.h>
 
 #include "tools/zklock/commands.h"
+#include "tools/zklock/descriptor.h"
 #include "tools/zklock/exit_codes.h"
 #include "tools/zklock/say.h"
 
@@ -80,7 +81,10 @@ int fail(int code, const std::string& message) {
 
 int guarded(const Words& words) {
   try {
-    return dispatch(words);
+    const int status = dispatch(words);
+    // A full disk must not look like an empty answer.
+    if (!std::cout.flush()) throw Failure(kFailure, "standard output cannot be written to");
+    return status;
   } catch (const Failure& failure) {
     return fail(failure.code(), failure.what());
   } catch (const zkrecipes::Error& error) {
@@ -97,5 +101,6 @@ int guarded(const Words& words) {
 }  // namespace zklock
 
 int main(int argc, char** argv) {
+  zklock::occupy_standard_descriptors();
   return zklock::guarded({argv + 1, argv + argc});
 }

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/zklock/exit_codes.h"
+
 namespace zklock {
 namespace {
 
@@ -39,6 +41,16 @@ std::optional<Process> read_process(const char* id) {
 }
 
 }  // namespace
+
+void check_process_tree() {
+  char target[32];
+  const ssize_t length = ::readlink("/proc/self", target, sizeof target);
+  if (length > 0 && std::string(target, static_cast<std::size_t>(length)) == std::to_string(::getpid())) return;
+  throw Failure(kFailure, "/proc " +
+                              std::string(length < 0 ? "is not mounted" : "is the one of another PID namespace") +
+                              ", and without it processes of the command could outlive the lock; mount it, for example "
+                              "with: unshare --mount-proc. Nothing was done");
+}
 
 std::vector<Process> descendants(pid_t root) {
   std::vector<Process> all;
@@ -65,7 +77,8 @@ void kill_descendants() {
   for (;;) {
     bool killed = false;
     for (const Process& each : descendants(::getpid())) killed = ::kill(each.id, SIGKILL) == 0 || killed;
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+    // Who has ended while the list was made may have started others that are not in it.
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) killed = true;
     if (!killed) return;
     ::poll(nullptr, 0, 10);  // the killed have children, which become ours, and need a moment
   }

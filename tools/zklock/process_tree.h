@@ -12,6 +12,10 @@ struct Process {
   pid_t session = 0;
 };
 
+/// Throws Failure unless /proc shows the processes of this PID namespace. The functions below would find none, or
+/// strangers that happen to have the same numbers.
+void check_process_tree();
+
 /// The processes below `root`, at any depth, that have not ended. A process whose parent has ended belongs to the
 /// nearest ancestor that is a subreaper (prctl(2)), so none of them is missed below a subreaper, daemons included.
 /// Empty where /proc cannot be read.

@@ -8,6 +8,7 @@
 #include "tools/zklock/exit_codes.h"
 #include "tools/zklock/guardian.h"
 #include "tools/zklock/lock_request.h"
+#include "tools/zklock/process_tree.h"
 #include "tools/zklock/run_options.h"
 #include "tools/zklock/say.h"
 #include "tools/zklock/session.h"
@@ -67,6 +68,7 @@ int run(const std::vector<std::string>& words) {
   const std::optional<RunOptions> options = parse_run_options(words);
   if (!options) return kSuccess;
   check_executable(options->command.front());
+  check_process_tree();
   const Signals signals;
   Guardian guardian(settings_for(*options, signals));
   try {

@@ -6,11 +6,22 @@
 #include <unistd.h>
 
 namespace zklock {
+namespace {
+
+/// As nohup(1) does with HUP, and a shell without job control with INT and QUIT for commands in the background. Such a
+/// signal must not be blocked either: the kernel keeps blocked signals, ignored ones included, and signalfd shows them.
+bool is_ignored(int signal) {
+  struct sigaction current {};
+  return ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
+}
+
+}  // namespace
 
 Signals::Signals() {
   sigset_t handled;
   ::sigemptyset(&handled);
-  for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) ::sigaddset(&handled, each);
+  for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH})
+    if (!is_ignored(each)) ::sigaddset(&handled, each);
   sigset_t blocked = handled;
   // Who hands the terminal to another process group is in the background by then.
   ::sigaddset(&blocked, SIGTTOU);

@@ -107,7 +107,9 @@ void Supervisor::command_stopped(int signal) {
   if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU) return;
   if (::isatty(STDIN_FILENO) == 0) return;
   take_terminal();
-  ::kill(0, SIGSTOP);  // the other processes of a pipeline, too; goes on here when the shell continues us
+  // The other processes of a pipeline, too; goes on here when the shell continues us. Not SIGSTOP: where no shell could
+  // continue us (ssh -t host zklock run ...), the kernel drops SIGTSTP, and the command goes on at once.
+  ::kill(0, SIGTSTP);
   terminal_given_ = terminal_is_ours_to_give();
   if (terminal_given_) give_terminal_to(command_);
   guardian_.pass_on(SIGCONT);

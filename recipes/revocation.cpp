@@ -16,6 +16,11 @@ using detail::Status;
 
 namespace {
 
+struct Outcome {
+  Status status;
+  bool is_lock_node = true;  ///< if not, nothing was written
+};
+
 /// One attempt. The data are read first, because the request must keep what the holder recognises its node by; the
 /// expected version makes sure that they have not changed since. The sync is for a server that lags behind and would
 /// not show a new node. Nothing is written once nobody waits for it any more.
@@ -26,22 +31,23 @@ class RevokeAttempt {
   RevokeAttempt(const RevokeAttempt&) = delete;
   RevokeAttempt& operator=(const RevokeAttempt&) = delete;
 
-  Status run(const detail::BoundedCall& bounds, const std::string& node) const {
+  Outcome run(const detail::BoundedCall& bounds, const std::string& node) const {
     const auto& client = bounds.client();
     const SessionPtr session = bounds.session();
     client->sync(session, node, nullptr);
     client->get(session, node,
                 [client = client, session, node, wanted = wanted_, answer = answer_](const Reply& found) {
                   if (!*wanted) return;
-                  if (found.status != Status::ok) return answer.deliver(found.status);
+                  if (found.status != Status::ok) return answer.deliver({found.status});
+                  if (!found.stat.is_ephemeral()) return answer.deliver({found.status, false});
                   client->set(session, node, detail::revoke_request_for(found.data), found.stat.version,
-                              [answer](const Reply& written) { answer.deliver(written.status); });
+                              [answer](const Reply& written) { answer.deliver({written.status}); });
                 });
     return bounds.wait(answer_, "an answer to the request");
   }
 
  private:
-  const detail::WaitingCall<Status> answer_{};
+  const detail::WaitingCall<Outcome> answer_{};
   const std::shared_ptr<std::atomic<bool>> wanted_ = std::make_shared<std::atomic<bool>>(true);
 };
 
@@ -50,7 +56,8 @@ class RevokeAttempt {
 void request_revoke(Connection& connection, const std::string& node, Clock::time_point deadline) {
   const detail::BoundedCall bounds(client_of(connection), node, "revocation of " + node, deadline);
   for (;;) {
-    const Status status = RevokeAttempt().run(bounds, node);
+    const auto [status, is_lock_node] = RevokeAttempt().run(bounds, node);
+    if (!is_lock_node) throw Error(ErrorCode::unusable_path, "node " + node + " is no lock node: it is not ephemeral");
     if (status == Status::ok) return;
     if (status == Status::session_over || status == Status::bad_version) continue;
     if (status == Status::no_node) throw Error(ErrorCode::not_held, "nobody holds lock node " + node + " any more");

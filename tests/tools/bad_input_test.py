@@ -127,6 +127,10 @@ class Permission(BadInputTest):
                                "owner:%s@%s" % (SECRET, support.server.address))
         self.assertNotIn(SECRET, process.err)
 
+    def test_the_value_of_an_option_that_does_not_exist_is_not_repeated(self):
+        process = self.refused(64, "unrecognised option '--pass';", "ls", self.path, "--pass=" + SECRET)
+        self.assertNotIn(SECRET, process.err)
+
     def test_arguments_of_the_command_are_its_own_business(self):
         self.expect_status(self.start("run", "/locks/free", "--", "test", "--auth", "=", "--auth"), 0)
 

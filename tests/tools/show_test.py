@@ -3,11 +3,14 @@
 """zklock ls, tree, revoke, break, check and doctor."""
 
 import json
+import os
 import re
 import signal
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
+from kazoo.client import KazooClient  # noqa: E402
 import zklock_test as support  # noqa: E402
 from zklock_test import TestCase, wait_for  # noqa: E402
 
@@ -55,6 +58,23 @@ class Ls(ShowTest):
         self.hold_lock("--note", "a\x1b[2Jb\nc\"d")
         self.assertIn(r'a\x1b[2Jb\x0ac"d', self.zklock("ls", self.path).out)
         self.assertEqual(self.contenders()[0]["note"], "a\x1b[2Jb\nc\"d")
+
+    def test_what_is_not_utf8_or_a_terminal_obeys_is_escaped(self):
+        # Half of a pair of UTF-16, CSI in three bytes, beyond the last character; then CSI of C1, and right to left.
+        self.hold_lock("--note", b"\xed\xa0\x80|\xe0\x82\x9b|\xf4\x90\x80\x80|\xc2\x9b|\xe2\x80\xae|\xe2\x82\xac")
+        self.assertIn("???|???|????|\\x9b|\\u202e|\u20ac", self.zklock("ls", self.path).out)
+        out = self.zklock("ls", self.path, "--json").out
+        self.assertIn("\\u009b|\\u202e|\u20ac", out)
+        self.assertEqual(json.loads(out)["contenders"][0]["note"],
+                         "\ufffd" * 3 + "|" + "\ufffd" * 3 + "|" + "\ufffd" * 4 + "|\x9b|\u202e|\u20ac")
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        for words in ["ls", self.path], ["tree", self.path], ["doctor", "--timeout", "4s"], ["--help"]:
+            with open("/dev/full", "w") as full:
+                process = subprocess.run([support.zklock, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                         env=dict(os.environ, ZK_SERVERS=support.server.address), timeout=support.LIMIT)
+            self.assertEqual(process.returncode, 125, words)
+            self.assertIn("standard output cannot be written to", process.stderr)
 
     def test_watch_prints_changes_until_it_is_interrupted(self):
         watch = self.start("ls", self.path, "--watch", "--interval", "0.1")
@@ -154,6 +174,17 @@ class Intervene(ShowTest):
         self.assertEqual((len(shown), shown[0]["identity"]), (1, ""))
         self.assertIsNone(holder.process.poll())
 
+    def test_revoke_of_a_node_that_is_no_lock_node_does_not_touch_its_data(self):
+        client = KazooClient(hosts=support.server.address)
+        client.start()
+        self.addCleanup(client.close)
+        self.addCleanup(client.stop)
+        client.create(self.path, b"settings of a program", makepath=True)
+        process = self.zklock("revoke", self.path)
+        self.assertEqual(process.status, 65, process.err)
+        self.assertIn("is no lock node: it is not ephemeral", process.err)
+        self.assertEqual(client.get(self.path)[0], b"settings of a program")
+
     def test_check_tells_whether_a_token_holds(self):
         self.queue(2)
         first, second = self.contenders()
@@ -196,6 +227,13 @@ class Doctor(ShowTest):
         self.assertEqual(process.status, 0)
         self.assertRegex(process.out, r"127.0.0.1:1 +no")
         self.assertIn("warning  server 127.0.0.1:1: Connection refused", process.out)
+
+    def test_a_chroot_that_does_not_exist_is_a_problem_and_is_not_made(self):
+        nodes = support.server.count("nodes")
+        process = self.zklock("doctor", "--timeout", "4s", servers=support.server.address + "/no-such-chroot")
+        self.assertEqual(process.status, 125, process.out)
+        self.assertRegex(process.out, "PROBLEM .*chroot")
+        self.assertEqual(support.server.count("nodes"), nodes)
 
     def test_no_server_at_all(self):
         process = self.zklock("doctor", "--timeout", "1", servers="127.0.0.1:1")

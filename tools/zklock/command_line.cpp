@@ -65,6 +65,10 @@ bool CommandLine::parse(const std::vector<std::string>& words) {
     po::store(po::command_line_parser(words).options(everything).positional(positions).style(kStyle).run(), values_);
   } catch (const po::too_many_positional_options_error&) {
     throw Failure(kUsage, "too many arguments; usage: " + text_.usage);
+  } catch (const po::unknown_option& error) {
+    // Without its value, which may be a secret for an option of another tool.
+    const std::string name = error.get_option_name();
+    throw Failure(kUsage, "unrecognised option '" + name.substr(0, name.find('=')) + "'; see --help");
   } catch (const po::error& error) {
     throw Failure(kUsage, std::string(error.what()) + "; see --help");
   }

@@ -149,7 +149,9 @@ int doctor(const std::vector<std::string>& words) {
   line.add()("at", po::value<std::string>()->value_name("PATH")->default_value("/"), "make the nodes below this path")(
       "json", "one JSON object");
   if (!line.parse(words)) return kSuccess;
-  const Findings found = examine(line.connection(), line.text("at"));
+  zkrecipes::ConnectionOptions options = line.connection();
+  options.create_chroot = false;  // a chroot that is missing is to be found, not mended
+  const Findings found = examine(options, line.text("at"));
   std::cout << (line.has("json") ? json_page(found) + "\n" : page(found));
   if (!found.connected) return kUnreachable;
   return found.problems.empty() ? kSuccess : kFailure;

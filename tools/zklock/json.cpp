@@ -40,15 +40,14 @@ void Json::value(std::string_view text) {
     const std::size_t length = character_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
     text.remove_prefix(character.size());
-    const auto first = static_cast<unsigned char>(character[0]);
     if (length == 0) {
       quoted += "\\ufffd";
-    } else if (first < 0x20 || first == 0x7f) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", first);
+    } else if (const auto code = control_code(character)) {
+      char escaped[16];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", *code);
       quoted += escaped;
     } else {
-      if (first == '"' || first == '\\') quoted += '\\';
+      if (character == "\"" || character == "\\") quoted += '\\';
       quoted += character;
     }
   }

@@ -7,7 +7,8 @@
 
 namespace zklock {
 
-/// Writes one JSON text, value by value. Bytes that are not UTF-8 are written as U+FFFD.
+/// Writes one JSON text, value by value. Bytes that are not UTF-8 are written as U+FFFD, and
+/// characters that a terminal would obey are escaped.
 ///
 ///     Json json;
 ///     json.begin_object();

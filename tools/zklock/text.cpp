@@ -7,11 +7,12 @@
 namespace zklock {
 namespace {
 
-/// Also those of C1, which UTF-8 writes as c2 80 to c2 9f and some terminals obey.
-bool is_control(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first < 0x20 || first == 0x7f;
-  return character.size() == 2 && first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+/// Of three or four bytes: neither longer than needed, nor half of a pair of UTF-16, nor beyond the last character.
+bool is_allowed_beginning(unsigned char first, unsigned char second) {
+  if (first == 0xe0) return second >= 0xa0;
+  if (first == 0xed) return second < 0xa0;
+  if (first == 0xf0) return second >= 0x90;
+  return first != 0xf4 || second < 0x90;
 }
 
 }  // namespace
@@ -27,7 +28,18 @@ std::size_t character_length(std::string_view text) {
   if (length > text.size()) return 0;
   for (std::size_t at = 1; at < length; ++at)
     if ((byte(at) & 0xc0) != 0x80) return 0;
-  return length;
+  return length > 2 && !is_allowed_beginning(first, byte(1)) ? 0 : length;
+}
+
+std::optional<unsigned> control_code(std::string_view character) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(character[at]); };
+  unsigned code = byte(0);
+  if (character.size() == 2) code = ((byte(0) & 0x1fU) << 6U) + (byte(1) & 0x3fU);
+  if (character.size() == 3) code = ((byte(0) & 0x0fU) << 12U) + ((byte(1) & 0x3fU) << 6U) + (byte(2) & 0x3fU);
+  const bool control =
+      character.size() < 4 && (code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+                               (code >= 0x2066 && code <= 0x2069));
+  return control ? std::optional(code) : std::nullopt;
 }
 
 std::string printable(std::string_view text) {
@@ -38,9 +50,9 @@ std::string printable(std::string_view text) {
     text.remove_prefix(character.size());
     if (length == 0) {
       result += '?';
-    } else if (is_control(character)) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(character.back()));
+    } else if (const auto code = control_code(character)) {
+      char escaped[16];
+      std::snprintf(escaped, sizeof escaped, *code < 0x100 ? "\\x%02x" : "\\u%04x", *code);
       result += escaped;
     } else {
       result += character;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,10 @@ namespace zklock {
 
 /// The length in bytes of the UTF-8 character that the text, which is not empty, begins with; 0 if it begins with none.
 std::size_t character_length(std::string_view text);
+
+/// The number of a character, if it is one that terminals obey: control characters, also those of C1, which UTF-8
+/// writes as c2 80 to c2 9f; ends of lines; and those that change the direction in which text is shown.
+std::optional<unsigned> control_code(std::string_view character);
 
 /// What other programs have written, made safe for a terminal: control characters are escaped ("\x1b"), so that a note
 /// cannot move the cursor or change the colours; bytes that are not UTF-8 become "?".

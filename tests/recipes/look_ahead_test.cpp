@@ -92,12 +92,14 @@ TEST_F(LookAheadTest, DeepInTheLine_TheGrantAsksForNothing) {
   FairMutex mutex(counted, kPath, look_ahead());
   PendingHold pending = mutex.acquire_async();
   ASSERT_TRUE(wait_for_waiters(counted, 1));
+  const auto listings = [&] { return proxy().counts().of(RequestKind::get_children); };
+  const auto moved_up = listings() + 1;
   for (PendingHold& turn : turns) {
     hold.release();
     hold = get(turn);
   }
-  // It has moved up: the node before its predecessor has left.
-  ASSERT_TRUE(wait_for([&] { return load_of(counted).requests == 0 && proxy().counts().watch_events == 1; }));
+  // It has moved up: the node before its predecessor has left, and it has listed again.
+  ASSERT_TRUE(wait_for([&] { return listings() == moved_up && load_of(counted).requests == 0; }));
   proxy().reset_counts();
   // What it might ask for is not answered, so that the grant cannot depend on it.
   for (const RequestKind kind :

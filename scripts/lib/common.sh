@@ -59,7 +59,7 @@ configure_and_build() {
 # cpp_sources [FOLDER...]: the project's own C++ files, also those not yet added to git, one per line.
 cpp_sources() {
   local folder present=()
-  [[ $# -gt 0 ]] || set -- include connection recipes testkit tools examples bench tests
+  [[ $# -gt 0 ]] || set -- include connection recipes prometheus testkit tools examples bench tests
   for folder in "$@"; do
     [[ -d "$project_root/$folder" ]] && present+=("$folder")
   done

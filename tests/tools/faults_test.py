@@ -46,8 +46,8 @@ class FaultTest(TestCase):
     def expect_ended(self, family, limit=10):
         wait_for(lambda: not any(map(alive, family)), "the command and its children have ended", limit)
 
-    def own_server(self):
-        server = support.Server(sys.argv[2])
+    def own_server(self, *options):
+        server = support.Server(sys.argv[2], *options)
         self.addCleanup(server.close)
         return server
 
@@ -144,6 +144,33 @@ class Unreachable(FaultTest):
         began = time.monotonic()
         network.cut()
         self.expect_lost(process, [command], began)
+
+    def test_a_command_that_ignores_term_is_killed_in_time_also_with_a_timeout_that_the_server_has_cut(self):
+        server = self.own_server("tick-time=200 max-session-timeout=%d" % (support.TIMEOUT * 1000))
+        process = self.run_shell(STUBBORN, timeout=10 * support.TIMEOUT, servers=server.address)
+        command = process.number("command")
+        began = time.monotonic()
+        server.verb("kill")
+        self.expect_lost(process, [command], began)
+
+    def test_a_command_whose_lock_was_lost_before_it_was_started_is_not_started(self):
+        network = self.network()
+        holder = self.hold_lock()
+        # The command would ignore TERM, too.
+        waiter = self.run_shell("echo ran", "--kill-after", "5", servers=network.address,
+                                preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
+        wait_for(lambda: support.server.count("ephemerals") == 2, "the waiter stands in line")
+        guardian = guardian_of(waiter)
+        os.kill(guardian, signal.SIGSTOP)
+        self.addCleanup(lambda: alive(guardian) and os.kill(guardian, signal.SIGCONT))
+        holder.signal(signal.SIGTERM)
+        self.expect_status(holder, 128 + signal.SIGTERM)
+        wait_for(lambda: "holds" in self.zklock("ls", self.path).out, "the waiter holds the lock")
+        network.cut()
+        waiter.wait_for("the lock is lost", "err")
+        os.kill(guardian, signal.SIGCONT)
+        self.expect_status(waiter, 123)
+        self.assertEqual(waiter.out, "")
 
     def test_on_lost_kill_does_not_ask_first(self):
         network = self.network()

@@ -74,7 +74,7 @@ class GuardianProcess {
       case Order::lost:
         return lose();
       case Order::end:
-        return end(SIGTERM, settings_.kill_after, Scope::all);
+        return end(SIGTERM, kill_after(), Scope::all);
       case Order::finish:
         finishing_ = true;
         if (rest.at(0) == '1') scope_ = Scope::all;
@@ -86,6 +86,9 @@ class GuardianProcess {
   }
 
   void start(const std::string& rest) {
+    const bool needs_lease = settings_.on_lost != OnLost::ignore;
+    // zklock, or this process, may have been stopped since the lock was granted.
+    if (needs_lease && Clock::now() >= lease_end()) return report(Report::Kind::too_late, 0);
     ChildSpec spec;
     spec.command = settings_.command;
     spec.signal_mask = settings_.original_mask;
@@ -98,7 +101,7 @@ class GuardianProcess {
     const StartedChild child = start_child(spec);
     if (child.error != 0) return report(Report::Kind::not_started, child.error);
     command_ = child.process;
-    watching_lease_ = settings_.on_lost != OnLost::ignore;
+    watching_lease_ = needs_lease;
     report(Report::Kind::started, child.process);
   }
 
@@ -112,7 +115,8 @@ class GuardianProcess {
   void lose() {
     watching_lease_ = false;
     if (settings_.on_lost == OnLost::ignore) return;
-    end(settings_.on_lost == OnLost::kill ? SIGKILL : SIGTERM, settings_.kill_after_loss, Scope::all);
+    end(settings_.on_lost == OnLost::kill ? SIGKILL : SIGTERM,
+        settings_.kill_after.value_or(std::chrono::milliseconds(lease_.grace)), Scope::all);
   }
 
   void reap() {
@@ -160,7 +164,7 @@ class GuardianProcess {
       report(Report::Kind::clean, 0);
     } else if (!ending_) {
       report(Report::Kind::leftovers, static_cast<std::int32_t>(left.size()));
-      end(SIGTERM, settings_.kill_after, scope_);
+      end(SIGTERM, kill_after(), scope_);
     }
   }
 
@@ -177,6 +181,8 @@ class GuardianProcess {
       if (scope_ == Scope::all || each.session == ::getsid(0)) result.push_back(each.id);
     return result;
   }
+
+  std::chrono::milliseconds kill_after() const { return settings_.kill_after.value_or(kKillAfter); }
 
   Clock::time_point lease_end() const { return Clock::time_point(std::chrono::nanoseconds(lease_.valid_until.load())); }
 

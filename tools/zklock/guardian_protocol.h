@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,21 @@ struct GuardianSettings {
   std::vector<std::string> command;
   sigset_t original_mask{};  ///< of signals, for the command
   OnLost on_lost = OnLost::term;
-  std::chrono::milliseconds kill_after_loss{1'250};
-  std::chrono::milliseconds kill_after{10'000};
+  /// From TERM to KILL, if that was asked for. Otherwise it is SharedLease::grace when the lock is lost, and
+  /// kKillAfter when the command is ended for another reason.
+  std::optional<std::chrono::milliseconds> kill_after;
 };
 
-/// In memory that zklock and the guardian share: until when the lock is held for certain, in nanoseconds of the steady
-/// clock, which is the same for all processes. zklock moves it on; if it does not, because it was stopped or hangs, the
-/// guardian ends the command without it.
+inline constexpr std::chrono::milliseconds kKillAfter{10'000};
+
+/// In memory that zklock and the guardian share. zklock moves `valid_until` on; if it does not, because it was stopped
+/// or hangs, the guardian ends the command without it.
 struct SharedLease {
+  /// Until when the lock is held for certain, in nanoseconds of the steady clock, which is the same for all processes.
   std::atomic<std::int64_t> valid_until{INT64_MAX};
+  /// How many milliseconds a command has after that to end by itself. The servers give the lock to nobody else within
+  /// twice that time.
+  std::atomic<std::int64_t> grace{0};
 };
 
 /// From zklock to the guardian, as the first byte of a packet. The end of the packets means that zklock has died.
@@ -43,6 +50,7 @@ struct Report {
   enum class Kind : std::int32_t {
     started,      ///< value: process id
     not_started,  ///< value: errno
+    too_late,     ///< the lease had run out before the command was started, so it was not
     ended,        ///< value: as from waitpid()
     stopped,      ///< value: the signal
     lease_over,   ///< the lease ran out, as far as the guardian knows, and the command is being ended

@@ -5,12 +5,13 @@
 
 namespace zklock {
 
-LeaseFeed::LeaseFeed(const zkrecipes::Hold& hold, SharedLease& lease, std::chrono::milliseconds session_timeout)
-    : hold_(hold), lease_(lease), period_(std::max(session_timeout / 40, std::chrono::milliseconds(5))) {
+LeaseFeed::LeaseFeed(const zkrecipes::Hold& hold, const zkrecipes::Connection& connection, SharedLease& lease)
+    : hold_(hold), connection_(connection), lease_(lease), session_timeout_(connection.session_timeout()) {
   feed();
   thread_ = std::thread([this] {
     std::unique_lock<std::mutex> lock(mutex_);
-    while (!changed_.wait_for(lock, period_, [this] { return over_; })) feed();
+    const auto over = [this] { return over_; };
+    while (!changed_.wait_for(lock, std::max(session_timeout_ / 40, std::chrono::milliseconds(5)), over)) feed();
   });
 }
 
@@ -24,6 +25,10 @@ LeaseFeed::~LeaseFeed() {
 }
 
 void LeaseFeed::feed() {
+  session_timeout_ = std::min(session_timeout_, connection_.session_timeout());
+  // Holds are given up a quarter of the session timeout before the servers may give the lock to others. Half of that is
+  // for the command, the rest is a reserve.
+  lease_.grace = (session_timeout_ / 8).count();
   const auto until = hold_.valid_until().time_since_epoch();
   lease_.valid_until = std::chrono::duration_cast<std::chrono::nanoseconds>(until).count();
 }

@@ -23,10 +23,7 @@ GuardianSettings settings_for(const RunOptions& options, const Signals& signals)
   settings.command = options.command;
   settings.original_mask = signals.original_mask();
   settings.on_lost = options.on_lost;
-  // Holds are given up a quarter of the session timeout before the servers may give the lock to others. Half of that
-  // is for the command, the rest is a reserve.
-  settings.kill_after_loss = options.kill_after.value_or(options.connection.session_timeout / 8);
-  settings.kill_after = options.kill_after.value_or(settings.kill_after);
+  settings.kill_after = options.kill_after;
   return settings;
 }
 

@@ -28,9 +28,10 @@ Supervisor::Supervisor(Session& session, const zkrecipes::Hold& hold, const RunO
         hold_is_lost_ = true;
         session_.wakeup().notify();
       })),
-      feed_(std::make_unique<LeaseFeed>(hold, guardian.lease(), session.connection().session_timeout())) {}
+      feed_(hold, session.connection(), guardian.lease()) {}
 
 Supervisor::~Supervisor() {
+  lost_.disconnect_and_wait();
   take_terminal();
 }
 
@@ -72,6 +73,8 @@ void Supervisor::handle(const Report& report) {
       return;
     case Report::Kind::not_started:
       throw_not_started(options_.command.front(), report.value);
+    case Report::Kind::too_late:
+      throw Failure(kLockLost, options_.path + ": the lock was lost before the command was started");
     case Report::Kind::ended:
       ended_ = report.value;
       take_terminal();

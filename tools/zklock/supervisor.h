@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <optional>
 #include <sys/types.h>
 #include <zkrecipes/hold.h>
@@ -48,8 +47,8 @@ class Supervisor {
   Guardian& guardian_;
   const Clock::time_point granted_ = Clock::now();
   std::atomic<bool> hold_is_lost_{false};
-  const zkrecipes::Subscription lost_;
-  std::unique_ptr<LeaseFeed> feed_;
+  zkrecipes::Subscription lost_;
+  LeaseFeed feed_;
 
   pid_t command_ = 0;
   bool terminal_given_ = false;

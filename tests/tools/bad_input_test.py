@@ -43,6 +43,7 @@ class CommandLine(BadInputTest):
                 ("-s, -N and --simple are different locks", ["run", "/a", "-s", "-N", "2", "--", "true"]),
                 ("--wait must be a time", ["run", "/a", "-w", "soon", "--", "true"]),
                 ("--limit must be a time", ["run", "/a", "--limit", "-1", "--", "true"]),
+                ("--limit 0 would end the command at once", ["run", "/a", "--limit", "0", "--", "true"]),
                 ("--limit must be a time", ["run", "/a", "--limit", "1.2.3", "--", "true"]),
                 ("--permits must be a number from 1", ["run", "/a", "-N", "0", "--", "true"]),
                 ("--conflict-exit-code must be a number from 0 to 255", ["run", "/a", "-E", "256", "--", "true"]),
@@ -129,6 +130,8 @@ class Permission(BadInputTest):
 
     def test_the_value_of_an_option_that_does_not_exist_is_not_repeated(self):
         process = self.refused(64, "unrecognised option '--pass';", "ls", self.path, "--pass=" + SECRET)
+        self.assertNotIn(SECRET, process.err)
+        process = self.refused(64, "unrecognised option '-p';", "ls", self.path, "-p" + SECRET)
         self.assertNotIn(SECRET, process.err)
 
     def test_arguments_of_the_command_are_its_own_business(self):

@@ -17,6 +17,7 @@ from zklock_test import TestCase, alive, wait_for  # noqa: E402
 # before it has taken its time.
 FAMILY = ("bash -c 'echo child=$$; setsid bash -c \"echo grandchild=\\$\\$; exec sleep 1000\"; :' & "
           "echo command=$$; wait; wait")
+SESSION = "echo session=$((ZKLOCK_SESSION)); "
 STUBBORN = "trap '' TERM; echo command=$$; while :; do sleep 0.05; done"
 
 
@@ -36,8 +37,12 @@ def seconds_of_ended_children():
 
 
 class FaultTest(TestCase):
+    def session_of(self, process):
+        return process.wait_for(r"session=(-?\d+)\n").group(1)
+
     def start_family(self, *options, **settings):
-        process = self.run_shell(FAMILY, *options, **settings)
+        process = self.run_shell(SESSION + FAMILY, *options, **settings)
+        process.session = self.session_of(process)
         family = [process.number(name) for name in ("command", "child", "grandchild")]
         for each in family:
             self.addCleanup(lambda pid=each: alive(pid) and os.kill(pid, signal.SIGKILL))
@@ -73,6 +78,29 @@ class Killed(FaultTest):
         self.assertIn("the guardian process was killed", process.err)
         self.expect_ended(family)
         self.expect_free()
+
+    def test_the_guardian_killed_while_zklock_waits_ends_the_wait(self):
+        self.hold_lock()
+        waiter = self.run_shell("echo ran")
+        wait_for(lambda: support.server.count("ephemerals") == 2, "the waiter stands in line")
+        os.kill(guardian_of(waiter), signal.SIGKILL)
+        self.expect_status(waiter, 125)
+        self.assertIn("the guardian process was killed; the command was not started", waiter.err)
+
+    def test_a_guardian_that_hangs_does_not_keep_a_command_whose_lock_is_lost(self):
+        process, family = self.start_family()
+        os.kill(guardian_of(process), signal.SIGSTOP)
+        support.server.verb("expire", process.session)
+        self.expect_status(process, 123)
+        self.assertFalse(any(map(alive, family)))
+
+    def test_a_guardian_that_cannot_see_processes_ends_the_command_all_the_same(self):
+        process = self.run_shell(SESSION + "echo command=$$; exec sleep 1000")
+        command = process.number("command")
+        resource.prlimit(guardian_of(process), resource.RLIMIT_NOFILE, (3, 3))
+        support.server.verb("expire", self.session_of(process))
+        self.expect_status(process, 123)
+        self.assertFalse(alive(command))
 
     def test_the_guardian_killed_while_the_lock_is_held_on_to_changes_nothing(self):
         before = seconds_of_ended_children()
@@ -157,7 +185,7 @@ class Unreachable(FaultTest):
         network = self.network()
         holder = self.hold_lock()
         # The command would ignore TERM, too.
-        waiter = self.run_shell("echo ran", "--kill-after", "5", servers=network.address,
+        waiter = self.run_shell("echo ran", "-v", "--kill-after", "5", servers=network.address,
                                 preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
         wait_for(lambda: support.server.count("ephemerals") == 2, "the waiter stands in line")
         guardian = guardian_of(waiter)
@@ -165,7 +193,7 @@ class Unreachable(FaultTest):
         self.addCleanup(lambda: alive(guardian) and os.kill(guardian, signal.SIGCONT))
         holder.signal(signal.SIGTERM)
         self.expect_status(holder, 128 + signal.SIGTERM)
-        wait_for(lambda: "holds" in self.zklock("ls", self.path).out, "the waiter holds the lock")
+        waiter.wait_for("starting the command", "err")
         network.cut()
         waiter.wait_for("the lock is lost", "err")
         os.kill(guardian, signal.SIGCONT)
@@ -208,20 +236,30 @@ class Unreachable(FaultTest):
         self.expect_status(process, 6)
 
     def test_an_expired_session_ends_the_command(self):
-        process = self.run_shell("echo command=$$; echo session=$((ZKLOCK_SESSION)); exec sleep 1000", timeout=20)
+        process = self.run_shell(SESSION + "echo command=$$; exec sleep 1000", timeout=20)
         command = process.number("command")
-        session = process.wait_for(r"session=(-?\d+)\n").group(1)
-        support.server.verb("expire", session)
+        support.server.verb("expire", self.session_of(process))
         self.expect_status(process, 123)
         self.assertFalse(alive(command))
 
     def test_a_lock_that_is_lost_while_it_is_held_on_to_keeps_the_status_of_the_command(self):
-        process = self.run_shell("echo session=$((ZKLOCK_SESSION)); exit 4", "--hold-at-least", "1000")
-        session = process.wait_for(r"session=(-?\d+)\n").group(1)
+        process = self.run_shell(SESSION + "exit 4", "--hold-at-least", "1000")
+        session = self.session_of(process)
         process.wait_for("holding the lock", "err")
         support.server.verb("expire", session)
         self.expect_status(process, 4)
         self.assertIn("lost before --hold-at-least was over", process.err)
+
+    def test_a_signal_while_the_release_is_not_answered_does_not_change_the_status(self):
+        network = self.network()
+        process = self.run_shell("echo command=$$; while [[ ! -e %s/go ]]; do sleep 0.02; done; exit 6" %
+                                 self.folder_for_go(), timeout=4, servers=network.address)
+        command = process.number("command")
+        network.freeze()
+        open(self.go, "w").close()
+        wait_for(lambda: not alive(command))
+        process.signal(signal.SIGUSR1)
+        self.expect_status(process, 6)
 
     def test_servers_that_never_answer_give_69(self):
         network = self.network()

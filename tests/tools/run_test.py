@@ -128,6 +128,50 @@ class Surroundings(TestCase):
         self.assertIn("/proc is the one of another PID namespace", process.stderr)
 
 
+class StandardError(TestCase):
+    def run_with(self, stream, script, *options):
+        """zklock with this standard error."""
+        environment = dict(os.environ, ZK_SERVERS=support.server.address)
+        process = subprocess.Popen([support.zklock, "run", self.path, "--timeout", "4", *options, "--", "bash", "-c", script],
+                                   stdin=subprocess.DEVNULL, stderr=stream, env=environment)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        return process
+
+    def test_that_nobody_reads_keeps_neither_the_limit_nor_a_signal_away(self):
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, reading)
+        for options, number, status in (["--limit", "1"], None, 124), ([], signal.SIGTERM, 128 + signal.SIGTERM):
+            full = os.path.join(self.folder(), "full")
+            # The command fills the pipe before it says so.
+            process = self.run_with(writing, "head -c 200000 /dev/zero >&2 & sleep 0.5; touch %s; sleep 1000" % full, *options)
+            wait_for(lambda: os.path.exists(full))
+            if number:
+                process.send_signal(number)
+            self.assertEqual(process.wait(support.LIMIT), status)
+        os.close(writing)
+
+    def test_that_is_a_broken_pipe_does_not_end_it(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        process = self.run_with(writing, "exit 5", "--hold-at-least", "3.5")
+        os.close(writing)
+        self.assertEqual(process.wait(support.LIMIT), 5)
+
+    def test_that_is_a_file_is_written_to_at_its_end(self):
+        name = os.path.join(self.folder(), "log")
+        with open(name, "w") as log:
+            process = self.run_with(log, "echo before >&2; sleep 1000", "--limit", "0.5")
+            self.assertEqual(process.wait(support.LIMIT), 124)
+            os.write(log.fileno(), b"after\n")
+        with open(name) as log:
+            self.assertRegex(log.read(), "^before\nzklock: the limit of .*\nafter\n$")
+
+    def test_that_is_broken_means_the_same_to_the_command_as_without_zklock(self):
+        process = self.run_shell("grep -E 'SigIgn|SigCgt' /proc/self/status")
+        self.expect_status(process, 0)
+        self.assertEqual(int(process.out.split()[1], 16) & (1 << signal.SIGPIPE - 1), 0)
+
+
 class Kinds(TestCase):
     def test_shared_locks_are_held_together_and_exclude_exclusive_ones(self):
         self.hold_lock("-s")
@@ -245,6 +289,12 @@ class Times(TestCase):
         process.signal(signal.SIGTERM)
         self.expect_status(process, 0)
         self.expect_free()
+
+    def test_a_signal_for_the_command_ends_the_holding_on_too(self):
+        process = self.run_shell("echo ready=1; exec sleep 1000", "--hold-at-least", "1000")
+        process.number("ready")
+        process.signal(signal.SIGTERM)
+        self.expect_status(process, 128 + signal.SIGTERM)
 
     def test_what_the_command_leaves_behind_is_ended_before_the_lock_is_free(self):
         process = self.run_shell("sleep 1000 & echo left=$!")

@@ -85,8 +85,40 @@ class TerminalTest(TestCase):
         self.terminal.type(self.run_line("echo command=$$; exec sleep 1000"))
         command = int(self.terminal.wait_for(r"command=(\d+)\r\n").group(1))
         self.terminal.type("\x03")
-        self.terminal.wait_for("status=130\r\n")
+        self.terminal.wait_for("ready> ")
         self.assertFalse(alive(command))
+        self.terminal.type("echo status=$?\r")
+        self.terminal.wait_for("status=130\r\n")
+
+    def test_ctrl_c_ends_the_script_around_it_too(self):
+        script = os.path.join(self.folder(), "script")
+        with open(script, "w") as file:
+            file.write(self.run_line("echo command=$$; exec sleep 1000") + "echo next-$((1+1))\n")
+        self.terminal.type("bash %s\n" % script)
+        self.terminal.wait_for(r"command=(\d+)\r\n")
+        self.terminal.type("\x03")
+        self.terminal.wait_for("ready> ")
+        self.assertNotIn("next-2", self.terminal.text)
+        self.expect_free()
+
+    def test_a_command_with_redirected_output_can_still_ask_at_the_terminal(self):
+        line = self.run_line("echo x >&2; read -r line; echo got:$line >&2")
+        self.terminal.type(line.replace("; echo status", " >/dev/null; echo status"))
+        self.terminal.wait_for("x\r\n")
+        self.terminal.type("hello\r")
+        self.terminal.wait_for("got:hello")
+        self.terminal.wait_for("status=0\r\n")
+        self.terminal.type("echo shell-$((1+1))\r")
+        self.terminal.wait_for("shell-2\r\n")
+
+    def test_a_command_that_was_killed_leaves_the_terminal_as_it_was(self):
+        self.terminal.type(self.run_line("stty -echo -icanon; kill -KILL $$"))
+        self.terminal.wait_for("status=137\r\n")
+        # An interactive bash sets modes of its own while it reads a line, so ask for those that a command sees.
+        self.terminal.type("stty -a | grep -o -E -e '-?echo ' -e '-?icanon '; echo modes-$((1+1))\r")
+        self.terminal.wait_for("modes-2\r\n")
+        shown = self.terminal.text.split("modes-$", 1)[1].split()
+        self.assertEqual([each for each in shown if each in ("echo", "-echo", "icanon", "-icanon")], ["icanon", "echo"])
 
     def test_ctrl_c_while_waiting_leaves_the_queue(self):
         self.hold_lock(timeout=20)

@@ -29,6 +29,7 @@ void become(const ChildSpec& spec, pid_t parent) {
   std::vector<char*> arguments;
   for (const std::string& each : spec.command) arguments.push_back(const_cast<char*>(each.c_str()));
   arguments.push_back(nullptr);
+  ::signal(SIGPIPE, spec.ignores_pipe ? SIG_IGN : SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &spec.signal_mask, nullptr);
   ::execvp(arguments[0], arguments.data());
 }

@@ -12,6 +12,7 @@ struct ChildSpec {
   std::vector<std::string> command;
   std::vector<std::string> environment;  ///< to add, "NAME=value"
   sigset_t signal_mask{};
+  bool ignores_pipe = false;  ///< SIGPIPE
   bool takes_terminal = false;
 };
 

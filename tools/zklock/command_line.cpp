@@ -68,7 +68,8 @@ bool CommandLine::parse(const std::vector<std::string>& words) {
   } catch (const po::unknown_option& error) {
     // Without its value, which may be a secret for an option of another tool.
     const std::string name = error.get_option_name();
-    throw Failure(kUsage, "unrecognised option '" + name.substr(0, name.find('=')) + "'; see --help");
+    const bool is_long = name.rfind("--", 0) == 0;
+    throw Failure(kUsage, "unrecognised option '" + name.substr(0, is_long ? name.find('=') : 2) + "'; see --help");
   } catch (const po::error& error) {
     throw Failure(kUsage, std::string(error.what()) + "; see --help");
   }

@@ -2,6 +2,7 @@
 #include "tools/zklock/guardian.h"
 
 #include <cerrno>
+#include <csignal>
 #include <new>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -34,9 +35,21 @@ Guardian::Guardian(const GuardianSettings& settings) {
 }
 
 Guardian::~Guardian() {
-  socket_.reset();
-  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+  stop();
   ::munmap(lease_, sizeof *lease_);
+}
+
+void Guardian::stop() noexcept {
+  socket_.reset();
+  if (process_ == 0) return;
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+  process_ = 0;
+}
+
+void Guardian::kill() noexcept {
+  if (process_ != 0) ::kill(process_, SIGKILL);
+  stop();
+  kill_descendants();
 }
 
 std::optional<Report> Guardian::next() {
@@ -45,12 +58,14 @@ std::optional<Report> Guardian::next() {
   if (got == static_cast<ssize_t>(sizeof report)) return report;
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
   kill_descendants();
-  throw Failure(kFailure, "the guardian process was killed; the command was ended");
+  throw Failure(kFailure, std::string("the guardian process was killed; ") +
+                              (started_ ? "the command was ended" : "the command was not started"));
 }
 
 void Guardian::start(const std::vector<std::string>& environment, bool with_terminal) {
   std::string rest(1, with_terminal ? '1' : '0');
   for (const std::string& each : environment) rest.append(each).push_back('\0');
+  started_ = true;
   order(Order::start, rest);
 }
 
@@ -59,6 +74,7 @@ void Guardian::pass_on(int signal) {
 }
 
 void Guardian::order(Order order, const std::string& rest) {
+  if (!socket_) return;  // it was stopped
   const std::string packet = static_cast<char>(order) + rest;
   if (::send(socket_.get(), packet.data(), packet.size(), MSG_NOSIGNAL) >= 0) return;
   if (errno == EPIPE || errno == ECONNRESET) return;  // next() says so

@@ -22,14 +22,13 @@ namespace zklock {
 class Guardian {
  public:
   explicit Guardian(const GuardianSettings& settings);
-  /// Ends what is left of the command, unless done() was called, and waits for the guardian.
-  ~Guardian();
+  ~Guardian();  ///< stop()
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
 
   /// Readable when next() has something.
   int get() const noexcept { return socket_.get(); }
-  /// Throws Failure(kFailure) if the guardian has died; then nothing of the command is left.
+  /// Throws Failure(kFailure) if the guardian was killed; then nothing of the command is left.
   std::optional<Report> next();
 
   // Each returns at once; the answers are reports.
@@ -40,6 +39,11 @@ class Guardian {
   void finish(bool also_daemons) { order(Order::finish, also_daemons ? "1" : "0"); }
   void done() { order(Order::done); }
 
+  /// Ends what is left of the command, unless done() was called, and waits for the guardian.
+  void stop() noexcept;
+  /// The same by force, for a guardian that does not do its work.
+  void kill() noexcept;
+
   /// Any thread may move it on.
   SharedLease& lease() noexcept { return *lease_; }
 
@@ -48,7 +52,8 @@ class Guardian {
 
   SharedLease* lease_ = nullptr;
   Descriptor socket_;
-  pid_t process_ = 0;
+  pid_t process_ = 0;  // 0: reaped
+  bool started_ = false;
 };
 
 }  // namespace zklock

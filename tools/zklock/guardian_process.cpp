@@ -77,6 +77,7 @@ class GuardianProcess {
         return end(SIGTERM, kill_after(), Scope::all);
       case Order::finish:
         finishing_ = true;
+        finish_by_ = Clock::now() + kill_after();
         if (rest.at(0) == '1') scope_ = Scope::all;
         return;
       case Order::done:
@@ -92,6 +93,7 @@ class GuardianProcess {
     ChildSpec spec;
     spec.command = settings_.command;
     spec.signal_mask = settings_.original_mask;
+    spec.ignores_pipe = settings_.ignores_pipe;
     spec.takes_terminal = rest.at(0) == '1';
     for (std::size_t at = 1; at < rest.size();) {
       const std::size_t end = rest.find('\0', at);
@@ -140,10 +142,8 @@ class GuardianProcess {
     const auto kill_at = signal == SIGKILL ? Clock::now() : Clock::now() + kill_after;
     kill_at_ = ending_ ? std::min(kill_at_, kill_at) : kill_at;
     ending_ = true;
-    for (const pid_t each : targets()) {
-      ::kill(each, signal);
-      ::kill(each, SIGCONT);
-    }
+    send(signal);
+    send(SIGCONT);
   }
 
   void look_at_the_time() {
@@ -152,18 +152,18 @@ class GuardianProcess {
       report(Report::Kind::lease_over, 0);
       lose();
     }
-    if (ending_ && now >= kill_at_)
-      for (const pid_t each : targets()) ::kill(each, SIGKILL);
+    if (ending_ && now >= kill_at_) send(SIGKILL);
     if (!finishing_ || command_ != 0) return;
-    const auto left = targets();
-    if (left.empty() && child_has_ended()) return;  // look again
-    if (left.empty()) {
+    const Descendants left = targets();
+    // Look again.
+    if (left.found.empty() && (child_has_ended() || (!left.complete && now < finish_by_))) return;
+    if (left.found.empty()) {
       finishing_ = false;
       watching_lease_ = false;
       ending_ = false;
       report(Report::Kind::clean, 0);
     } else if (!ending_) {
-      report(Report::Kind::leftovers, static_cast<std::int32_t>(left.size()));
+      report(Report::Kind::leftovers, static_cast<std::int32_t>(left.found.size()));
       end(SIGTERM, kill_after(), scope_);
     }
   }
@@ -175,11 +175,21 @@ class GuardianProcess {
     return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
   }
 
-  std::vector<pid_t> targets() const {
-    std::vector<pid_t> result;
-    for (const Process& each : descendants(::getpid()))
-      if (scope_ == Scope::all || each.session == ::getsid(0)) result.push_back(each.id);
+  /// Of a signal that ends.
+  Descendants targets() const {
+    Descendants result = descendants(::getpid());
+    if (scope_ == Scope::all) return result;
+    const pid_t session = ::getsid(0);
+    const auto left_session = [&](const Process& each) { return each.session != session; };
+    result.found.erase(std::remove_if(result.found.begin(), result.found.end(), left_session), result.found.end());
     return result;
+  }
+
+  void send(int signal) const {
+    // The command and its group are known without a list of processes, which may fail.
+    if (command_ != 0) ::kill(-command_, signal);
+    if (command_ != 0) ::kill(command_, signal);
+    for (const Process& each : targets().found) ::kill(each.id, signal);
   }
 
   std::chrono::milliseconds kill_after() const { return settings_.kill_after.value_or(kKillAfter); }
@@ -197,7 +207,9 @@ class GuardianProcess {
 
   void report(Report::Kind kind, std::int32_t value) const {
     const Report report{kind, value};
-    ::send(socket_, &report, sizeof report, MSG_NOSIGNAL);  // if zklock is dead, the next recv() says so
+    // If zklock is dead, the next recv() says so. If it is stopped for so long that the socket is full, it has lost the
+    // lock, and what it misses does not matter any more.
+    ::send(socket_, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
   const int socket_;
@@ -212,6 +224,7 @@ class GuardianProcess {
   bool ending_ = false;
   Scope scope_ = Scope::session;  // of what is to be ended; only grows
   Clock::time_point kill_at_;     // while ending_
+  Clock::time_point finish_by_;   // while finishing_
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ enum class OnLost { term, kill, ignore };
 /// What the guardian knows from its beginning.
 struct GuardianSettings {
   std::vector<std::string> command;
-  sigset_t original_mask{};  ///< of signals, for the command
+  sigset_t original_mask{};   ///< of signals, for the command
+  bool ignores_pipe = false;  ///< SIGPIPE, as zklock did when it was started
   OnLost on_lost = OnLost::term;
   /// From TERM to KILL, if that was asked for. Otherwise it is SharedLease::grace when the lock is lost, and
   /// kKillAfter when the command is ended for another reason.
@@ -30,8 +31,8 @@ inline constexpr std::chrono::milliseconds kKillAfter{10'000};
 struct SharedLease {
   /// Until when the lock is held for certain, in nanoseconds of the steady clock, which is the same for all processes.
   std::atomic<std::int64_t> valid_until{INT64_MAX};
-  /// How many milliseconds a command has after that to end by itself. The servers give the lock to nobody else within
-  /// twice that time.
+  /// How many milliseconds a command has after that to end by itself. For twice that time it is certain that the
+  /// servers give the lock to nobody else.
   std::atomic<std::int64_t> grace{0};
 };
 

@@ -26,9 +26,9 @@ LeaseFeed::~LeaseFeed() {
 
 void LeaseFeed::feed() {
   session_timeout_ = std::min(session_timeout_, connection_.session_timeout());
-  // Holds are given up a quarter of the session timeout before the servers may give the lock to others. Half of that is
-  // for the command, the rest is a reserve.
-  lease_.grace = (session_timeout_ / 8).count();
+  // It is certain that the servers give the lock to nobody else for a twentieth of the session timeout after the end of
+  // the lease (docs/guarantees.md). Half of that is for the command, the rest for clocks that differ.
+  lease_.grace = (session_timeout_ / 40).count();
   const auto until = hold_.valid_until().time_since_epoch();
   lease_.valid_until = std::chrono::duration_cast<std::chrono::nanoseconds>(until).count();
 }

@@ -43,7 +43,8 @@ zkrecipes::PendingHold LockRequest::begin(const zkrecipes::AcquireOptions& optio
   return exclusive_->acquire_async(options);
 }
 
-std::optional<zkrecipes::Hold> LockRequest::acquire(const Signals& signals, Clock::time_point deadline) {
+std::optional<zkrecipes::Hold> LockRequest::acquire(const Signals& signals, Guardian& guardian,
+                                                    Clock::time_point deadline) {
   struct Outcome {
     std::mutex mutex;
     std::optional<zkrecipes::AcquireResult> result;  // guarded by mutex
@@ -59,8 +60,9 @@ std::optional<zkrecipes::Hold> LockRequest::acquire(const Signals& signals, Cloc
   });
   auto report_at = Clock::now() + std::chrono::seconds(3);
   for (;;) {
-    wait_readable({signals.get(), session_.wakeup().get()}, report_at);
+    wait_readable({signals.get(), guardian.get(), session_.wakeup().get()}, report_at);
     session_.wakeup().clear();
+    guardian.next();  // has nothing to say yet, unless it was killed
     while (const auto signal = signals.next())
       if (Signals::ends(*signal)) throw Interrupted{*signal};
     {

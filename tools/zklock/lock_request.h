@@ -6,6 +6,7 @@
 #include <optional>
 #include <zkrecipes/zkrecipes.h>
 
+#include "tools/zklock/guardian.h"
 #include "tools/zklock/run_options.h"
 #include "tools/zklock/session.h"
 
@@ -18,8 +19,8 @@ class LockRequest {
   LockRequest(Session& session, const RunOptions& options);
 
   /// None: in use, or not free by the deadline. Throws Interrupted, leaving the queue; Failure(kUnreachable) if there
-  /// is no connection at the end; zkrecipes::Error.
-  std::optional<zkrecipes::Hold> acquire(const Signals& signals, Clock::time_point deadline);
+  /// is no connection at the end, or of the guardian if it was killed; zkrecipes::Error.
+  std::optional<zkrecipes::Hold> acquire(const Signals& signals, Guardian& guardian, Clock::time_point deadline);
 
  private:
   zkrecipes::PendingHold begin(const zkrecipes::AcquireOptions& options);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -20,11 +21,19 @@
 namespace zklock {
 namespace {
 
-/// From /proc/<id>/stat: "id (name) state parent group session ...". The name may contain anything, ")" included.
-std::optional<Process> read_process(const char* id) {
+bool has_ended(int error) {
+  return error == ENOENT || error == ESRCH;
+}
+
+/// From /proc/<id>/stat: "id (name) state parent group session ...". The name may contain anything, ")" included. None
+/// if the process has ended; `complete` turns false if that is not known.
+std::optional<Process> read_process(const char* id, bool& complete) {
   const std::string path = std::string("/proc/") + id + "/stat";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
-  if (!file) return std::nullopt;  // it has ended
+  if (!file) {
+    complete = complete && has_ended(errno);
+    return std::nullopt;
+  }
   char line[1024];
   const std::size_t length = std::fread(line, 1, sizeof line - 1, file.get());
   line[length] = '\0';
@@ -52,34 +61,38 @@ void check_process_tree() {
                               "with: unshare --mount-proc. Nothing was done");
 }
 
-std::vector<Process> descendants(pid_t root) {
-  std::vector<Process> all;
+Descendants descendants(pid_t root) {
+  Descendants result;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
-  if (!folder) return all;
+  if (!folder) {
+    result.complete = false;
+    return result;
+  }
+  std::vector<Process> all;
   while (const dirent* entry = ::readdir(folder.get()))
     if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0)
-      if (const auto process = read_process(entry->d_name)) all.push_back(*process);
-  std::vector<Process> found;
+      if (const auto process = read_process(entry->d_name, result.complete)) all.push_back(*process);
   std::vector<pid_t> parents{root};
   while (!parents.empty()) {
     const pid_t parent = parents.back();
     parents.pop_back();
     for (const Process& each : all)
       if (each.parent == parent) {
-        found.push_back(each);
+        result.found.push_back(each);
         parents.push_back(each.id);
       }
   }
-  return found;
+  return result;
 }
 
 void kill_descendants() {
-  for (;;) {
+  for (int blind = 0;;) {
     bool killed = false;
-    for (const Process& each : descendants(::getpid())) killed = ::kill(each.id, SIGKILL) == 0 || killed;
+    const Descendants left = descendants(::getpid());
+    for (const Process& each : left.found) killed = ::kill(each.id, SIGKILL) == 0 || killed;
     // Who has ended while the list was made may have started others that are not in it.
     while (::waitpid(-1, nullptr, WNOHANG) > 0) killed = true;
-    if (!killed) return;
+    if (!killed && (left.complete || ++blind == 1'000)) return;
     ::poll(nullptr, 0, 10);  // the killed have children, which become ours, and need a moment
   }
 }

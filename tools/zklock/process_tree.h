@@ -16,13 +16,17 @@ struct Process {
 /// strangers that happen to have the same numbers.
 void check_process_tree();
 
+struct Descendants {
+  std::vector<Process> found;
+  bool complete = true;  ///< false: /proc could not be read, for lack of descriptors or memory, so some may be missing
+};
+
 /// The processes below `root`, at any depth, that have not ended. A process whose parent has ended belongs to the
 /// nearest ancestor that is a subreaper (prctl(2)), so none of them is missed below a subreaper, daemons included.
-/// Empty where /proc cannot be read.
-std::vector<Process> descendants(pid_t root);
+Descendants descendants(pid_t root);
 
 /// Sends SIGKILL to all processes below this one, again and again, until none is left or the rest belongs to other
-/// users. Reaps those that are children of this process.
+/// users; for at most ten seconds if it cannot see them. Reaps those that are children of this process.
 void kill_descendants();
 
 }  // namespace zklock

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <csignal>
 #include <memory>
 #include <optional>
 
@@ -18,10 +19,11 @@
 namespace zklock {
 namespace {
 
-GuardianSettings settings_for(const RunOptions& options, const Signals& signals) {
+GuardianSettings settings_for(const RunOptions& options, const Signals& signals, bool ignores_pipe) {
   GuardianSettings settings;
   settings.command = options.command;
   settings.original_mask = signals.original_mask();
+  settings.ignores_pipe = ignores_pipe;
   settings.on_lost = options.on_lost;
   settings.kill_after = options.kill_after;
   return settings;
@@ -46,17 +48,30 @@ void release(zkrecipes::Hold& hold) {
   }
 }
 
-int run_with(const RunOptions& options, const Signals& signals, Guardian& guardian) {
+struct Outcome {
+  int status = kSuccess;
+  bool interrupted = false;  ///< by Ctrl-C, which only the command has seen
+};
+
+Outcome run_with(const RunOptions& options, const Signals& signals, Guardian& guardian) {
   const auto deadline = options.wait ? Clock::now() + *options.wait : Clock::time_point::max();
   Session session(options.connection);
   LockRequest request(session, options);
   // A try needs a connection, too, so -n waits for the first one.
   session.connect(signals, options.wait && options.wait->count() > 0 ? deadline : Clock::time_point::max());
-  std::optional<zkrecipes::Hold> hold = request.acquire(signals, deadline);
-  if (!hold) return conflict(options);
-  const int status = Supervisor(session, *hold, options, signals, guardian).run();
+  std::optional<zkrecipes::Hold> hold = request.acquire(signals, guardian, deadline);
+  if (!hold) return {conflict(options)};
+  Outcome outcome;
+  try {
+    Supervisor supervisor(session, *hold, options, signals, guardian);
+    outcome.status = supervisor.run();
+    outcome.interrupted = supervisor.was_interrupted_at_the_terminal();
+  } catch (...) {
+    guardian.stop();  // before the lock is released
+    throw;
+  }
   release(*hold);
-  return status;
+  return outcome;
 }
 
 }  // namespace
@@ -66,15 +81,22 @@ int run(const std::vector<std::string>& words) {
   if (!options) return kSuccess;
   check_executable(options->command.front());
   check_process_tree();
-  const Signals signals;
-  Guardian guardian(settings_for(*options, signals));
-  try {
-    const int status = run_with(*options, signals, guardian);
-    guardian.done();
-    return status;
-  } catch (const Interrupted& interrupted) {
-    return kSignalled + interrupted.signal;
+  // A line that nobody reads must not end zklock, and with it the command.
+  const bool ignores_pipe = ::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+  Outcome outcome;
+  {
+    const Signals signals;
+    Guardian guardian(settings_for(*options, signals, ignores_pipe));
+    try {
+      outcome = run_with(*options, signals, guardian);
+      guardian.done();
+    } catch (const Interrupted& interrupted) {
+      return kSignalled + interrupted.signal;
+    }
   }
+  // As if zklock had seen Ctrl-C, too: a script or a loop around it ends. Comes back if the signal is ignored.
+  if (outcome.interrupted) ::kill(0, SIGINT);
+  return outcome.status;
 }
 
 }  // namespace zklock

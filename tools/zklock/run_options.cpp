@@ -40,7 +40,7 @@ void add_options(CommandLine& line) {
       "on-lost", po::value<std::string>()->value_name("HOW")->default_value("term"),
       "if the lock is lost: term, kill or ignore the command")(
       "kill-after", time(),
-      "how long after TERM to KILL; default: 10s, and an eighth of the session timeout when the lock is lost")(
+      "how long after TERM to KILL; default: 10s, and a fortieth of the session timeout when the lock is lost")(
       "identity", po::value<std::string>()->value_name("TEXT"), "for people who look at the lock; default: host:pid")(
       "note", po::value<std::string>()->value_name("TEXT"), "likewise; default: the name of the command");
 }
@@ -85,6 +85,8 @@ std::optional<RunOptions> parse_run_options(const std::vector<std::string>& word
   }
   options.conflict_code = *line.number("conflict-exit-code", 0, 255);
   options.limit = line.duration("limit");
+  if (options.limit && options.limit->count() == 0)
+    throw Failure(kUsage, "--limit 0 would end the command at once; leave it out for no limit");
   options.hold_at_least = line.duration("hold-at-least").value_or(std::chrono::milliseconds(0));
   options.on_lost = on_lost_of(line.text("on-lost"));
   options.kill_after = line.duration("kill-after");

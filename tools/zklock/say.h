@@ -10,7 +10,8 @@ void set_loudness(Loudness loudness) noexcept;
 Loudness loudness() noexcept;
 
 /// One line on standard error that begins with "zklock: ". Thread-safe: lines do not mix. complain() writes always,
-/// say() not with -q.
+/// say() not with -q. Neither waits for longer than a tenth of a second: where nobody reads, for example from a pipe
+/// that is full, the line is dropped, since locks and commands must not wait for it.
 void complain(const std::string& line);
 void say(const std::string& line);
 

@@ -30,6 +30,7 @@ Signals::Signals() {
 }
 
 Signals::~Signals() {
+  while (next()) continue;  // a signal that came too late for anything must not change the exit status
   ::sigprocmask(SIG_SETMASK, &original_, nullptr);
 }
 

@@ -44,24 +44,36 @@ int Supervisor::run() {
 
 void Supervisor::start() {
   terminal_given_ = terminal_is_ours_to_give();
+  if (terminal_given_) modes_ = terminal_modes();
+  had_terminal_ = terminal_given_;
   guardian_.start(
       {"ZKLOCK_PATH=" + options_.path, "ZKLOCK_NODE=" + hold_.node(), "ZKLOCK_TOKEN=" + hold_.token().to_string(),
        "ZKLOCK_SESSION=" + session_text(session_.connection().session_id())},
       terminal_given_);
+  if (loudness() == Loudness::verbose)
+    say("holding " + options_.path + " with token " + hold_.token().to_string() + "; starting the command");
 }
 
 void Supervisor::wait_for_the_command() {
   const auto limit = options_.limit ? granted_ + *options_.limit : Clock::time_point::max();
   while (!clean_) {
-    wait(ended_by_limit_ || ended_ ? Clock::time_point::max() : limit);
-    while (const auto signal = signals_.next())
+    wait(std::min(ended_by_limit_ || ended_ ? Clock::time_point::max() : limit, guardian_by_));
+    while (const auto signal = signals_.next()) {
+      asked_to_end_ = asked_to_end_ || Signals::ends(*signal);
       if (*signal != SIGWINCH) guardian_.pass_on(*signal);
+    }
     while (const auto report = guardian_.next()) handle(*report);
     if (hold_is_lost_) handle_loss();
     if (!ended_by_limit_ && !ended_ && Clock::now() >= limit) {
       ended_by_limit_ = true;
-      say("the limit of " + to_text(*options_.limit) + " is over; ending the command");
       guardian_.end();
+      say("the limit of " + to_text(*options_.limit) + " is over; ending the command");
+    }
+    if (Clock::now() >= guardian_by_) {
+      // It was stopped, or it hangs. The lock is lost, so there is nothing to wait for.
+      guardian_.kill();
+      if (!ended_) ended_ = SIGKILL;
+      clean_ = true;
     }
   }
 }
@@ -100,27 +112,34 @@ void Supervisor::handle_loss() {
   if (options_.on_lost == OnLost::ignore)
     return complain(options_.path + ": the lock is lost; the command goes on without it");
   ended_by_loss_ = !ended_;
-  complain(options_.path + ": the lock is lost; ending the command");
   guardian_.lost();
+  guardian_by_ = Clock::now() + options_.kill_after.value_or(std::chrono::milliseconds(guardian_.lease().grace)) +
+                 std::chrono::seconds(1);
+  complain(options_.path + ": the lock is lost; ending the command");
 }
 
 /// Ctrl-Z, or a command in the background that reads from the terminal: the shell must see zklock stop, too. While
 /// zklock is stopped it sends no heartbeats; when the lease runs out, the guardian ends the command.
 void Supervisor::command_stopped(int signal) {
   if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU) return;
-  if (::isatty(STDIN_FILENO) == 0) return;
+  if (signal != SIGTSTP && terminal_is_ours()) {
+    // Only standard input or output is redirected, and the command needs the terminal itself.
+    give_terminal();
+    return guardian_.pass_on(SIGCONT);
+  }
+  if (!terminal_modes()) return;  // there is no terminal
   take_terminal();
   // The other processes of a pipeline, too; goes on here when the shell continues us. Not SIGSTOP: where no shell could
   // continue us (ssh -t host zklock run ...), the kernel drops SIGTSTP, and the command goes on at once.
   ::kill(0, SIGTSTP);
-  terminal_given_ = terminal_is_ours_to_give();
-  if (terminal_given_) give_terminal_to(command_);
+  if (terminal_is_ours_to_give()) give_terminal();
   guardian_.pass_on(SIGCONT);
 }
 
 void Supervisor::hold_on() {
   const auto end = granted_ + options_.hold_at_least;
   if (Clock::now() >= end || hold_is_lost_) return;
+  if (asked_to_end_) return say("giving up the lock before --hold-at-least is over");
   if (end - Clock::now() > std::chrono::seconds(3))
     say("the command has ended; holding the lock for another " +
         to_text(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now())) + " (--hold-at-least)");
@@ -145,8 +164,21 @@ void Supervisor::wait(Clock::time_point deadline) {
   session_.wakeup().clear();
 }
 
+bool Supervisor::was_interrupted_at_the_terminal() const {
+  return had_terminal_ && !asked_to_end_ && ended_ && WIFSIGNALED(*ended_) && WTERMSIG(*ended_) == SIGINT;
+}
+
+void Supervisor::give_terminal() {
+  terminal_given_ = true;
+  had_terminal_ = true;
+  if (!modes_) modes_ = terminal_modes();
+  give_terminal_to(command_);
+}
+
 void Supervisor::take_terminal() {
-  if (std::exchange(terminal_given_, false)) take_terminal_back(command_);
+  if (!std::exchange(terminal_given_, false)) return;
+  take_terminal_back(command_);
+  if (modes_ && ended_ && WIFSIGNALED(*ended_)) restore_terminal_modes(*modes_);
 }
 
 }  // namespace zklock

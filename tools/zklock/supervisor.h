@@ -4,6 +4,7 @@
 #include <atomic>
 #include <optional>
 #include <sys/types.h>
+#include <termios.h>
 #include <zkrecipes/hold.h>
 
 #include "tools/zklock/guardian.h"
@@ -28,6 +29,10 @@ class Supervisor {
   /// long enough. Throws Failure if the command cannot be started or the guardian is killed.
   int run();
 
+  /// Whether the command was ended by Ctrl-C, of which zklock itself has not heard, because the command had the
+  /// terminal.
+  bool was_interrupted_at_the_terminal() const;
+
  private:
   void start();
   void wait_for_the_command();
@@ -38,6 +43,7 @@ class Supervisor {
   void handle(const Report& report);
   void handle_loss();
   void command_stopped(int signal);
+  void give_terminal();
   void take_terminal();
 
   Session& session_;
@@ -49,6 +55,11 @@ class Supervisor {
   std::atomic<bool> hold_is_lost_{false};
   zkrecipes::Subscription lost_;
   LeaseFeed feed_;
+
+  std::optional<termios> modes_;  // of the terminal, when it was given to the command
+  bool had_terminal_ = false;
+  bool asked_to_end_ = false;                                 // by a signal
+  Clock::time_point guardian_by_ = Clock::time_point::max();  // when the guardian must have ended the command
 
   pid_t command_ = 0;
   bool terminal_given_ = false;

@@ -16,7 +16,10 @@ Descriptor terminal() {
 }  // namespace
 
 bool terminal_is_ours_to_give() {
-  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) return false;
+  return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0 && terminal_is_ours();
+}
+
+bool terminal_is_ours() {
   const Descriptor tty = terminal();
   return tty && ::tcgetpgrp(tty.get()) == ::getpgrp();
 }
@@ -28,6 +31,17 @@ void give_terminal_to(pid_t group) noexcept {
 void take_terminal_back(pid_t from_group) noexcept {
   const Descriptor tty = terminal();
   if (tty && (from_group == 0 || ::tcgetpgrp(tty.get()) == from_group)) ::tcsetpgrp(tty.get(), ::getpgrp());
+}
+
+std::optional<termios> terminal_modes() {
+  termios modes{};
+  const Descriptor tty = terminal();
+  if (!tty || ::tcgetattr(tty.get(), &modes) != 0) return std::nullopt;
+  return modes;
+}
+
+void restore_terminal_modes(const termios& modes) noexcept {
+  if (const Descriptor tty = terminal()) ::tcsetattr(tty.get(), TCSADRAIN, &modes);
 }
 
 }  // namespace zklock

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <sys/types.h>
+#include <termios.h>
 
 namespace zklock {
 
@@ -12,9 +14,16 @@ namespace zklock {
 /// pager, for example, the pager needs it.
 bool terminal_is_ours_to_give();
 
+/// Whether zklock has the terminal, whatever it reads from and writes to.
+bool terminal_is_ours();
+
 void give_terminal_to(pid_t group) noexcept;
 
 /// Takes it back, unless it is by now with another group, such as the shell's. 0: from whichever group.
 void take_terminal_back(pid_t from_group) noexcept;
+
+/// Echo and the like. Shells restore them only after a command that was killed, which zklock itself was not.
+std::optional<termios> terminal_modes();
+void restore_terminal_modes(const termios& modes) noexcept;
 
 }  // namespace zklock

@@ -32,4 +32,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   if(pages)
     compress(${pages})
   endif()
+  # cpack makes folders with the umask of its user, which may keep others out. Not file(CHMOD_RECURSE), which stops at a link
+  # whose target is in another package.
+  execute_process(COMMAND find "${root}" -type d -exec chmod 755 {} + COMMAND_ERROR_IS_FATAL ANY)
 endforeach()

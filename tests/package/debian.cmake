@@ -20,7 +20,8 @@ set(preset "${CMAKE_COMMAND}" --preset deb -B "${work_dir}/build" "-DCMAKE_CXX_C
 execute_process(COMMAND ${preset} WORKING_DIRECTORY "${SOURCE_DIR}" OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 run("${CMAKE_COMMAND}" --build "${work_dir}/build" --parallel 2)
 get_filename_component(cmake_dir "${CMAKE_COMMAND}" DIRECTORY)
-run("${cmake_dir}/cpack" --config "${work_dir}/build/CPackConfig.cmake" -B "${work_dir}/packages")
+# Everybody may read what is installed, whatever the one who packs keeps private.
+run(sh -c "umask 077 && exec \"$@\"" sh "${cmake_dir}/cpack" --config "${work_dir}/build/CPackConfig.cmake" -B "${work_dir}/packages")
 
 # Which packages, and on what each depends.
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" soversion "${VERSION}")
@@ -64,6 +65,12 @@ foreach(package IN LISTS packages)
       fail("${name} has no ${file}")
     endif()
   endforeach()
+  execute_process(COMMAND dpkg-deb --contents "${package}" OUTPUT_VARIABLE contents COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE "\n" ";" contents "${contents}")
+  list(FILTER contents EXCLUDE REGEX "^(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--|lrwxrwxrwx) root/root |^$")
+  if(contents)
+    fail("${name} has other permissions or owners: ${contents}")
+  endif()
   run(dpkg-deb --extract "${package}" "${root}")
 endforeach()
 list(SORT found)

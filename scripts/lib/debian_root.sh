@@ -34,11 +34,11 @@ make_base() {
   mv "$base.partial" "$base"
 }
 
-# copy_base BASE ROOT
+# copy_base BASE ROOT. The commands are joined because bash ignores "set -e" in a function that is called in a condition.
 copy_base() {
-  rm -rf "$2"
-  cp -a --reflink=auto "$1" "$2"
-  cp -L /etc/resolv.conf /etc/hosts "$2/etc/"
+  rm -rf "$2" &&
+    cp -a --reflink=auto "$1" "$2" &&
+    cp -L /etc/resolv.conf /etc/hosts "$2/etc/"
 }
 
 # in_root ROOT FOLDER COMMAND: what bash makes of the command, in that folder of the root, with a plain environment.

@@ -16,3 +16,13 @@ function(zkrecipes_own_code target)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   endif()
 endfunction()
+
+# zkrecipes_finds_library(<target> <full path of the folder where it is installed>): once installed, the target finds the
+# shared library of zkrecipes by a path relative to itself. In /usr, the dynamic linker looks there anyway, and Debian
+# wants no such path.
+function(zkrecipes_finds_library target folder)
+  if(BUILD_SHARED_LIBS AND NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    file(RELATIVE_PATH way "${folder}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+    set_property(TARGET ${target} APPEND PROPERTY INSTALL_RPATH "$ORIGIN/${way}")
+  endif()
+endfunction()

@@ -29,11 +29,13 @@ install(EXPORT zkrecipes-targets NAMESPACE zkrecipes:: DESTINATION "${package_di
 # program that does not ask for it needs no prometheus-cpp.
 if(ZKRECIPES_BUILD_PROMETHEUS)
   install(TARGETS zkrecipes_prometheus EXPORT zkrecipes-prometheus-targets
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-  install(EXPORT zkrecipes-prometheus-targets NAMESPACE zkrecipes:: DESTINATION "${package_dir}")
-  install(FILES "${PROJECT_SOURCE_DIR}/prometheus/grafana.json" DESTINATION "${CMAKE_INSTALL_DATADIR}/zkrecipes")
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT zkrecipes_prometheus
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT zkrecipes_prometheus
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT zkrecipes_prometheus)
+  install(EXPORT zkrecipes-prometheus-targets NAMESPACE zkrecipes:: DESTINATION "${package_dir}"
+    COMPONENT zkrecipes_prometheus)
+  install(FILES "${PROJECT_SOURCE_DIR}/prometheus/grafana.json" DESTINATION "${CMAKE_INSTALL_DATADIR}/zkrecipes"
+    COMPONENT zkrecipes_prometheus)
 endif()
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/zkrecipes-config.cmake.in"

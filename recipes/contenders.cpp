@@ -12,7 +12,6 @@
 
 namespace zkrecipes {
 
-using detail::is_semaphore;
 using detail::LockReader;
 using detail::NodeKind;
 using detail::Reply;
@@ -63,12 +62,38 @@ void append_queue(const LockReader& reader, const std::string& path, const detai
   }
 }
 
+/// Leases and waiters, if the path is a semaphore's.
+void append_semaphore(const LockReader& reader, const std::string& path, const Reply& listing,
+                      std::vector<Contender>& result) {
+  if (!listing.children.contains(detail::kLeaseFolder)) return;
+  const std::string leases = detail::join(path, detail::kLeaseFolder);
+  const Reply held = reader.list(leases);
+  if (!detail::are_leases(held.children)) return;
+  append_queue(reader, leases, held.children, true, result);
+  const std::string line = detail::join(path, detail::kLineFolder);
+  append_queue(reader, line, reader.list(line).children, false, result);
+  for (Contender& contender : result) contender.mode = LockMode::permit;
+}
+
 /// A SimpleLock's path is the node of its holder.
 std::optional<Contender> simple_holder(const LockReader& reader, const std::string& path, const Reply& listing) {
   if (!listing.stat.is_ephemeral()) return std::nullopt;
   const Reply node = reader.get(path);
   if (node.status != Status::ok) return std::nullopt;
   return describe(path, node, LockMode::exclusive, true);
+}
+
+/// The first in line holds. If it has left since, so does the next. None if the line must be listed again.
+std::optional<Contender> first_of(const LockReader& reader, const std::string& queue,
+                                  const std::vector<detail::NodeName>& line) {
+  for (const detail::NodeName& name : line) {
+    const std::string node = detail::join(queue, name.name);
+    const Reply reply = reader.get(node);
+    if (reply.status == Status::ok) return describe(node, reply, mode_of(name.kind), true);
+    // A read node may have taken the place of a write node, ahead of the next in this list.
+    if (name.kind == NodeKind::write) break;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -78,14 +103,7 @@ std::vector<Contender> contenders(Connection& connection, const std::string& pat
   std::vector<Contender> result;
   const Reply listing = reader.list(path);
   if (listing.status == Status::no_node) return result;
-  if (is_semaphore(listing)) {
-    const std::string leases = detail::join(path, "leases");
-    const std::string locks = detail::join(path, "locks");
-    append_queue(reader, leases, reader.list(leases).children, true, result);
-    append_queue(reader, locks, reader.list(locks).children, false, result);
-    for (Contender& contender : result) contender.mode = LockMode::permit;
-    return result;
-  }
+  append_semaphore(reader, path, listing, result);
   append_queue(reader, path, listing.children, std::nullopt, result);
   if (result.empty())
     if (auto holder = simple_holder(reader, path, listing)) result.push_back(std::move(*holder));
@@ -95,22 +113,20 @@ std::vector<Contender> contenders(Connection& connection, const std::string& pat
 std::optional<Contender> holder(Connection& connection, const std::string& path, Clock::time_point deadline) {
   const LockReader reader(connection, path, "holder of ", deadline);
   for (;;) {
-    Reply listing = reader.list(path);
+    const Reply listing = reader.list(path);
     if (listing.status == Status::no_node) return std::nullopt;
-    const bool semaphore = is_semaphore(listing);
-    const std::string queue = semaphore ? detail::join(path, "leases") : path;
-    if (semaphore) listing = reader.list(queue);
-    const std::vector<detail::NodeName> line = detail::in_queue_order(listing.children);
-    if (line.empty()) return semaphore ? std::nullopt : simple_holder(reader, path, listing);
-    // The first in line holds. If it has left since, so does the next.
-    for (const detail::NodeName& name : line) {
-      const std::string node = detail::join(queue, name.name);
-      const Reply reply = reader.get(node);
-      const LockMode mode = semaphore ? LockMode::permit : mode_of(name.kind);
-      if (reply.status == Status::ok) return describe(node, reply, mode, true);
-      // A read node may have taken the place of a write node, ahead of the next in this list.
-      if (name.kind == NodeKind::write) break;
+    if (listing.children.contains(detail::kLeaseFolder)) {
+      const std::string leases = detail::join(path, detail::kLeaseFolder);
+      const Reply held = reader.list(leases);
+      if (!held.children.empty() && detail::are_leases(held.children)) {
+        auto first = first_of(reader, leases, detail::in_queue_order(held.children));
+        if (!first) continue;
+        return first;
+      }
     }
+    const std::vector<detail::NodeName> line = detail::in_queue_order(listing.children);
+    if (line.empty()) return simple_holder(reader, path, listing);
+    if (auto first = first_of(reader, path, line)) return first;
   }
 }
 

@@ -66,11 +66,11 @@ class Search {
       return;
     }
     if (listing.stat.is_ephemeral()) return look_at_ephemeral(path);
-    const bool semaphore = detail::is_semaphore(listing) && add_semaphore(path, listing);
+    const bool semaphore = listing.children.contains(detail::kLeaseFolder) && add_semaphore(path);
     if (const auto lock = queue_at(path, listing.children)) result_.locks.push_back(*lock);
     for (const std::string_view child : listing.children) {
       if (detail::parse_node_name(child)) continue;
-      if (semaphore && (child == "leases" || child == "locks")) continue;
+      if (semaphore && (child == detail::kLeaseFolder || child == detail::kLineFolder)) continue;
       if (path == "/" && child == "zookeeper") continue;
       todo_.push_back(detail::join(path, child));
     }
@@ -82,17 +82,21 @@ class Search {
       result_.locks.push_back({path, LockKind::simple, 1, 0});
   }
 
-  /// False if these folders only happen to have the names of a semaphore's.
-  bool add_semaphore(const std::string& path, const Reply& listing) {
-    FoundLock lock{path, LockKind::semaphore, 0, 0};
-    for (const char* folder : {"leases", "locks"}) {
-      if (!listing.children.contains(folder)) continue;
-      const Reply children = reader_.try_list(detail::join(path, folder));
-      const std::size_t contenders = detail::in_queue_order(children.children).size();
-      if (contenders != children.children.size()) return false;
-      (folder == std::string_view("leases") ? lock.holders : lock.waiters) = contenders;
+  /// False if the folder only happens to have the name of a semaphore's.
+  bool add_semaphore(const std::string& path) {
+    const Reply leases = reader_.try_list(detail::join(path, detail::kLeaseFolder));
+    // A folder that may not be listed is looked at again like any other node, and named as unreadable then.
+    if (leases.status == Status::not_authorized || !detail::are_leases(leases.children)) return false;
+    const std::string line = detail::join(path, detail::kLineFolder);
+    const Reply waiting = reader_.try_list(line);
+    if (waiting.status == Status::not_authorized) result_.unreadable.push_back(line);
+    FoundLock lock{path, LockKind::semaphore, leases.children.size(), 0};
+    for (const std::string_view child : waiting.children) {
+      if (detail::parse_node_name(child))
+        ++lock.waiters;
+      else
+        todo_.push_back(detail::join(line, child));
     }
-    if (!listing.children.contains("leases") && lock.waiters == 0) return false;
     result_.locks.push_back(std::move(lock));
     return true;
   }

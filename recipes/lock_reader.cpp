@@ -48,8 +48,12 @@ Reply LockReader::read(Read how, const std::string& path, const char* wanted, bo
   }
 }
 
-bool is_semaphore(const Reply& listing) {
-  return listing.children.contains("leases") || listing.children.contains("locks");
+bool are_leases(const NameList& children) {
+  for (const std::string_view child : children) {
+    const auto name = parse_node_name(child);
+    if (!name || name->kind != NodeKind::lease) return false;
+  }
+  return true;
 }
 
 FencingToken token_of(const Reply& node, NodeKind kind) {

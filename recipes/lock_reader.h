@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "connection/client.h"
 #include "recipes/bounded_call.h"
@@ -34,8 +35,12 @@ class LockReader {
   const BoundedCall call_;
 };
 
-/// Whether the listing of a lock path is a semaphore's.
-bool is_semaphore(const Reply& listing);
+/// The folder of a semaphore's path with the places in line. On its own it says nothing: any lock may have this name.
+constexpr std::string_view kLineFolder = "locks";
+
+/// Whether these children of a folder named kLeaseFolder make its parent the path of a semaphore: all are leases, or
+/// there are none. Other programs may give their folders that name, too.
+bool are_leases(const NameList& children);
 
 /// The token of the hold that a lock node stands for.
 FencingToken token_of(const Reply& node, NodeKind kind);

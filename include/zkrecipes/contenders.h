@@ -42,7 +42,8 @@ struct Contender {
 /// a snapshot: nodes may be created and removed while it is taken.
 ///
 /// For a semaphore, the list starts with the leases (permits held or just being granted), followed by the waiters. The
-/// listing does not contain the number of permits, so `holds` is true for every lease.
+/// listing does not contain the number of permits, so `holds` is true for every lease. A path is a semaphore's once it
+/// has the folder "leases", which is made when the first client is at the head of the line.
 ///
 /// Blocks until the server has answered, through outages, or until the deadline, a time of any clock; one request per
 /// contender and a few more. Throws std::invalid_argument if the path is no absolute node path, ConnectionClosed,

@@ -120,6 +120,27 @@ TEST_F(ContendersTest, ASemaphore_ListsPermitsThenTheLine) {
   EXPECT_FALSE(line[2].holds);
 }
 
+TEST_F(ContendersTest, FoldersWithTheNamesOfASemaphores_HideNobody) {
+  Connection& connection = connect_as("me");
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  create_node(std::string(kPath) + "/locks/door", "closed");
+  EXPECT_EQ(identities(contenders(connection, kPath)), are("me!"));
+  EXPECT_EQ(holder(connection, kPath)->token, hold.token());
+  create_node(std::string(kPath) + "/leases/flat", "let");
+  EXPECT_EQ(identities(contenders(connection, kPath)), are("me!"));
+  EXPECT_EQ(holder(connection, kPath)->token, hold.token());
+}
+
+TEST_F(ContendersTest, MutexesCalledAsTheFoldersOfASemaphore_AreNotListedOneLevelUp) {
+  Connection& connection = connect_as("me");
+  FairMutex locks(connection, "/app/locks"), leases(connection, "/app/leases");
+  const Hold one = locks.acquire(), two = leases.acquire();
+  EXPECT_TRUE(contenders(connection, "/app").empty());
+  EXPECT_FALSE(holder(connection, "/app"));
+  EXPECT_EQ(identities(contenders(connection, "/app/locks")), are("me!"));
+}
+
 TEST_F(ContendersTest, Peers_StandInLineToo) {
   Connection& connection = connect_as("me");
   create_node(std::string(kPath) + "/0f8fad5bd9cb469fa16570867728950e-lock-0000000000", "kazoo");

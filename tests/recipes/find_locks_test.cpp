@@ -62,6 +62,31 @@ TEST_F(FindLocksTest, ALockBelowALock_IsFoundToo) {
   EXPECT_THAT(shown(find_locks(connection, "/app")), ::testing::ElementsAre("/app mutex 1+0", "/app/part mutex 1+0"));
 }
 
+TEST_F(FindLocksTest, MutexesCalledAsTheFoldersOfASemaphore_AreMutexes) {
+  Connection& connection = connect();
+  FairMutex locks(connection, "/app/locks"), leases(connection, "/app/leases");
+  const Hold one = locks.acquire();
+  EXPECT_THAT(shown(find_locks(connection, "/app")), ::testing::ElementsAre("/app/locks mutex 1+0"));
+  const Hold two = leases.acquire();
+  EXPECT_THAT(shown(find_locks(connection, "/app")),
+              ::testing::ElementsAre("/app/leases mutex 1+0", "/app/locks mutex 1+0"));
+}
+
+TEST_F(FindLocksTest, ASemaphoreWhoseLeasesMayNotBeListed_IsNotShownWithoutHolders) {
+  const std::string secret = "me:secret";
+  zoo_add_auth(plain().handle(), "digest", secret.data(), static_cast<int>(secret.size()), nullptr, nullptr);
+  ConnectionOptions own = options();
+  own.credentials = {{"digest", secret}};
+  own.parent_acl = Acl::creator_all();
+  create_node("/app");
+  Connection& closed = connect(own);
+  Semaphore semaphore(closed, "/app", 2);
+  const Hold hold = semaphore.acquire();
+  const FoundLocks found = find_locks(connect(), "/app");
+  EXPECT_TRUE(found.locks.empty());
+  EXPECT_THAT(found.unreadable, ::testing::UnorderedElementsAre("/app/leases", "/app/locks"));
+}
+
 TEST_F(FindLocksTest, TheLimit_IsKeptAndSaid) {
   Connection& connection = connect();
   for (int n = 0; n < 9; ++n) create_node("/app/" + std::to_string(n));

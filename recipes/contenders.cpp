@@ -80,6 +80,9 @@ std::optional<Contender> simple_holder(const LockReader& reader, const std::stri
   if (!listing.stat.is_ephemeral()) return std::nullopt;
   const Reply node = reader.get(path);
   if (node.status != Status::ok) return std::nullopt;
+  if (detail::parse_node_name(detail::name_of(path)) && !detail::has_guid(node.data))
+    throw Error(ErrorCode::unusable_path,
+                path + " is the node of one client of a lock; the path of the lock is " + detail::parent_of(path));
   return describe(path, node, LockMode::exclusive, true);
 }
 

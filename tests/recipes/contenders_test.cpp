@@ -236,6 +236,14 @@ TEST_F(ContendersTest, AHolderThatLeavesMeanwhile_IsFollowedByTheNext) {
   EXPECT_EQ(shown->node, next.node());
 }
 
+TEST_F(ContendersTest, TheNodeOfAContender_IsNoLockPath) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  EXPECT_EQ(error_of([&] { contenders(connection, hold.node()); }), make_error_code(ErrorCode::unusable_path));
+  EXPECT_EQ(error_of([&] { holder(connection, hold.node()); }), make_error_code(ErrorCode::unusable_path));
+}
+
 TEST_F(ContendersTest, ABadPathAndAClosedConnection_AreRefused) {
   Connection& connection = connect();
   EXPECT_THROW(contenders(connection, "lock"), std::invalid_argument);

@@ -108,6 +108,15 @@ class Ls(ShowTest):
         self.assertEqual([len(json.loads(line)["contenders"]) for line in watch.out.splitlines()], [0, 1])
 
 
+    def test_the_node_of_a_waiter_is_not_taken_for_a_lock(self):
+        self.queue(2)
+        waiter = self.contenders()[1]
+        for words in ["ls", waiter["node"]], ["check", waiter["node"], "--token", waiter["token"]]:
+            process = self.zklock(*words)
+            self.assertEqual(process.status, 65, process.out + process.err)
+            self.assertIn("the path of the lock is %s:" % self.path, process.err)
+
+
 class Tree(ShowTest):
     def test_locks_below_a_path(self):
         base = self.path

@@ -50,7 +50,8 @@ struct CreateSpec {
 struct CreatedNode {
   std::string path;
   NodeStat stat;
-  bool recovered = false;  ///< its own reply was lost
+  bool recovered = false;    ///< its own reply was lost
+  bool made_parent = false;  ///< its parent was missing and is known to be made for it; false if that reply was lost
 };
 
 using WatchId = std::uint64_t;  // 0: none

@@ -42,7 +42,10 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
     return [self = shared_from_this(), step](Reply reply) { ((*self).*step)(std::move(reply)); };
   }
 
-  void finish(Status status, CreatedNode node = {}) { std::exchange(done_, nullptr)(status, std::move(node)); }
+  void finish(Status status, CreatedNode node = {}) {
+    node.made_parent = made_parent_;
+    std::exchange(done_, nullptr)(status, std::move(node));
+  }
 
   // ---- Create ----
 
@@ -103,6 +106,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   void parent_created(Reply reply) {
     switch (reply.status) {
       case Status::ok:
+        made_parent_ = parent_ + 1 == parents_.size();
         if (chroot_ && parents_[parent_] == chroot_->path) chroot_->made();
         [[fallthrough]];
       case Status::node_exists:
@@ -246,6 +250,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
   Backoff backoff_;
   CreateMode ancestor_mode_ = CreateMode::container;
   std::size_t parent_ = 0;       // the one being made
+  bool made_parent_ = false;     // the last one of them
   bool uncertain_ = false;       // a create may have been applied
   std::uint64_t looked_on_ = 0;  // the connection that answered the last look; 0: there was none
   std::vector<std::string> candidates_;

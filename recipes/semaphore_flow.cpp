@@ -158,6 +158,7 @@ void SemaphoreFlow::create_leases(Actions& out) {
   step_ = Step::at_head;
   counted_too_early_ = false;
   looked_around_ = false;
+  made_leases_folder_ = false;
   if (std::exchange(watching_, false)) out.emplace_back(action::Unwatch{Topic::leases});
   for (int i = 0; i < wanted_; ++i) {
     CreateSpec create;
@@ -182,6 +183,7 @@ void SemaphoreFlow::handle(const event::Created& created, Actions& out) {
   if (created.topic == Topic::line) return follow_line(created, out);
   if (step_ != Step::at_head || has_its_leases()) return;
   if (created.status != Status::ok) return handle(event::Refused{created.status, Topic::leases}, out);
+  made_leases_folder_ = made_leases_folder_ || created.node.made_parent;
   leases_.push_back({created.node.path, created.node.stat.czxid});
   if (!has_its_leases()) return;
   std::sort(leases_.begin(), leases_.end(), [](const Lease& a, const Lease& b) { return a.path < b.path; });
@@ -222,13 +224,14 @@ void SemaphoreFlow::looked_around(const event::Listed& path, Actions& out) {
   count_leases(out);  // the number of permits may have changed meanwhile
 }
 
-/// The folders are removed, too, unless others use them: they would keep the users of the other lock from theirs.
+/// Our own folder of the leases is removed, too, unless others use it: it would keep the users of the other lock from
+/// theirs. A folder that somebody else has made is not ours to delete. The folder of the line is in nobody's way, and
+/// the server removes it.
 void SemaphoreFlow::refuse_path(Actions& out) {
   step_ = Step::over;
   give_leases_back(out);
-  out.emplace_back(action::Remove{spec_->leases});
+  if (made_leases_folder_) out.emplace_back(action::Remove{spec_->leases});
   append(line_.on(event::Left{}), out);
-  out.emplace_back(action::Remove{spec_->line->path});
   out.emplace_back(action::Fail{Status::occupied, spec_->path, nullptr});
 }
 

@@ -41,8 +41,8 @@ struct PermitDemand {
 ///
 /// A FairMutex or a ReadWriteLock at the same path would not see the leases, nor would they see it, and both would
 /// hold. So the flow looks at the children of the path before it makes missing folders, and again at the head of the
-/// line until the folder of the leases is marked. If there is a queue it ends, and leaves nothing behind. Where the
-/// folders exist and are marked, which is the usual case, this takes no request.
+/// line until the folder of the leases is marked. If there is a queue it ends, and leaves nothing that is in the
+/// way of that queue. Where the folders exist and are marked, which is the usual case, this takes no request.
 ///
 /// A lost session loses the place in line and the leases together, so the flow rejoins at the back. So it does when
 /// somebody has deleted one of them.
@@ -116,13 +116,14 @@ class SemaphoreFlow final : public Flow {
     std::string path;
     std::int64_t czxid = 0;
   };
-  std::vector<Lease> leases_;       // ours; sorted by path when all are created
-  bool counted_too_early_ = false;  // the leases were listed before all of ours were known
-  bool looked_around_ = false;      // and there was no queue of another kind of lock
-  bool counting_ = false;           // a listing of the leases, without a watch, is on its way
-  bool watching_ = false;           // the leases
-  bool busy_line_ = false;          // a try that stands behind others that are being served
-  int movements_ = 0;               // seen from the line
+  std::vector<Lease> leases_;        // ours; sorted by path when all are created
+  bool counted_too_early_ = false;   // the leases were listed before all of ours were known
+  bool looked_around_ = false;       // and there was no queue of another kind of lock
+  bool made_leases_folder_ = false;  // in this attempt
+  bool counting_ = false;            // a listing of the leases, without a watch, is on its way
+  bool watching_ = false;            // the leases
+  bool busy_line_ = false;           // a try that stands behind others that are being served
+  int movements_ = 0;                // seen from the line
 };
 
 }  // namespace zkrecipes::detail

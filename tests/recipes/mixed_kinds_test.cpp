@@ -131,9 +131,23 @@ TEST_F(MixedKinds, AFolderThatNobodyHasMarked_IsNotTakenForProof) {
   create_node(folder("leases"));
   create_node(folder("locks"));
   EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.acquire()); }), HasSubstr("FairMutex"));
-  EXPECT_TRUE(wait_for([&] { return children(kPath).size() == 1; })) << "it has removed the folders";
+  EXPECT_EQ(children(kPath).size(), 3U) << "the folders, which it has not made, and the node of the mutex";
   hold.release();
   semaphore.acquire().release();
+}
+
+TEST_F(MixedKinds, ACounterOfHolds_IsNotLostToASemaphoreThatIsRefused) {
+  Connection& connection = connect();
+  LockOptions counts;
+  counts.version_token = true;
+  FairMutex below(connection, folder("locks"), counts), mutex(connection, kPath);
+  below.acquire().release();
+  const Hold hold = mutex.acquire();
+  create_node(folder("leases"));
+  Semaphore semaphore(connection, kPath, 1);
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.acquire()); }), HasSubstr("FairMutex"));
+  ASSERT_TRUE(wait_for_nodes(kPath, 1)) << "its place in line is gone, and with it all that it removes";
+  EXPECT_EQ(below.acquire().token().version, 2);
 }
 
 TEST_F(MixedKinds, TheFirstAcquireMarksTheFolderAndTheNextOnesCostWhatTheyDid) {

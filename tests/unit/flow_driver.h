@@ -31,9 +31,11 @@ class FlowDriver {
     leases_.clear();
     return feed("session", event::SessionReady{guid.empty() ? "guid" + std::to_string(attempts_) : guid});
   }
-  FlowDriver& created(Topic topic = Topic::line, std::int64_t czxid = 0) {
+  FlowDriver& created(Topic topic = Topic::line, std::int64_t czxid = 0, bool made_parent = false) {
     const CreateSpec spec = take<action::Create>(topic).spec;
     event::Created event;
+    event.node.made_parent = made_parent;
+    if (made_parent) known_.insert(spec.parent);
     event.topic = topic;
     event.node.path = join(spec.parent, spec.name);
     if (spec.mode == CreateMode::ephemeral_sequential) event.node.path += "0000000005";
@@ -192,6 +194,7 @@ class FlowDriver {
   bool watches(Topic topic) const { return watches_.count(topic) != 0; }
   bool probes() const { return probing_; }
   const std::set<int>& timers() const { return timers_; }
+  const std::vector<std::string>& removed() const { return removed_; }
   const std::string& line_node() const { return line_node_; }
   const std::vector<std::string>& leases() const { return leases_; }
   /// The first one, or none.
@@ -271,8 +274,7 @@ class FlowDriver {
   }
   void note(const action::Create& action) {
     if (action.topic == Topic::line) topic_path_ = action.spec.parent;
-    if (action.spec.is_occupied != nullptr)  // the folders of a semaphore
-      for (const char* const folder : {"locks", "leases"}) known_.insert(join(action.spec.guarded, folder));
+    folders_.insert(action.spec.parent);
     pending_.push_back(action);
   }
   void note(const action::WatchNode& action) {
@@ -299,7 +301,7 @@ class FlowDriver {
     live_.erase(action.path);
     removed_.push_back(action.path);
   }
-  void note(const action::Mark& action) { EXPECT_EQ(known_.count(action.path), 1U) << trail_; }
+  void note(const action::Mark& action) { EXPECT_EQ(folders_.count(action.path), 1U) << trail_; }
   void note(const action::Timer& action) { timers_.insert(action.id); }
   void note(const action::Wait& action) { waits_.push_back(action.queue_position); }
   void note(const action::Fail& action) {
@@ -333,6 +335,7 @@ class FlowDriver {
   std::vector<Action> pending_;  // requests without an answer
   std::set<std::string> live_;   // nodes that must be removed
   std::set<std::string> known_;  // nodes that may be removed
+  std::set<std::string> folders_;
   std::vector<std::string> removed_;
   std::vector<int> waits_;  // the positions that were reported
   std::set<Topic> watches_;

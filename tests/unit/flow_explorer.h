@@ -75,8 +75,10 @@ class FlowExplorer {
       const NameList mine = driver.lease_names();
       add("mine, unmarked", [mine](Driver& d) { d.listed(mine, Topic::leases, 0); });
     }
-    if (driver.template awaits_answer<action::Create>(Topic::leases))
+    if (driver.template awaits_answer<action::Create>(Topic::leases)) {
       add("occupied", [](Driver& d) { d.refused(Status::occupied, Topic::leases); });
+      add("created with its folder", [](Driver& d) { d.created(Topic::leases, 0, true); });
+    }
     for (const Topic topic : {Topic::line, Topic::leases}) {
       if (driver.template awaits_answer<action::Create>(topic))
         add("created", [topic](Driver& d) { d.created(topic); });

@@ -183,6 +183,24 @@ TEST_F(ProtectedCreateTest, NodeAndParentsHaveAclsOfTheirOwn) {
   expect_created("/locks/a/_c_guid-lock-0000000000", 5, false);
 }
 
+TEST_F(ProtectedCreateTest, ParentThatWasMadeForTheNode_IsReported) {
+  begin(queue_spec());
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer(Kind::create, Status::ok);
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 3);
+  EXPECT_TRUE(node_.made_parent);
+}
+
+TEST_F(ProtectedCreateTest, ParentThatSomebodyElseMadeBelowOurs_IsNotReported) {
+  begin(queue_spec());
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer(Kind::create, Status::ok);
+  sender_.answer(Kind::create, Status::node_exists);
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 3);
+  EXPECT_FALSE(node_.made_parent);
+}
+
 TEST_F(ProtectedCreateTest, ParentThatSomebodyElseMadeMeanwhileIsFine) {
   begin(queue_spec());
   sender_.answer(Kind::create, Status::no_node);

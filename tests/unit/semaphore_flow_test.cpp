@@ -206,9 +206,26 @@ TEST(SemaphoreFlow, AQueueOfAnotherLock_IsAnErrorAndNothingIsLeft) {
   Driver driver = at_head();
   driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases, 0);
   driver.listed({"locks", "leases", kAhead}, Topic::path);
-  EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Remove", "Unprobe", "Remove", "Remove", "Fail"));
+  EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Unprobe", "Remove", "Fail"));
   EXPECT_EQ(driver.failed()->status, Status::occupied);
   EXPECT_EQ(driver.failed()->path, "/sem");
+}
+
+TEST(SemaphoreFlow, AQueueOfAnotherLock_EndsOnlyTheFolderThatWasMadeBesideIt) {
+  Driver driver = at_head(2, 2);
+  driver.created(Topic::leases, 0, true).created(Topic::leases).listed(driver.lease_names(), Topic::leases, 0);
+  driver.listed({"locks", "leases", kAhead}, Topic::path);
+  EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Remove", "Remove", "Unprobe", "Remove", "Fail"));
+  EXPECT_THAT(driver.removed(), ElementsAre(driver.leases()[0], driver.leases()[1], "/sem/leases", driver.line_node()));
+}
+
+TEST(SemaphoreFlow, AFolderOfAnEarlierAttempt_IsNotRemoved) {
+  Driver driver = at_head();
+  driver.created(Topic::leases, 0, true).session_over().session_ready();
+  reach_head(driver);
+  driver.created(Topic::leases).listed(driver.lease_names(), Topic::leases, 0);
+  driver.listed({"locks", "leases", kAhead}, Topic::path);
+  EXPECT_THAT(driver.removed(), ElementsAre(driver.lease(), driver.line_node()));
 }
 
 TEST(SemaphoreFlow, FewerPermitsWhileItLooksAtThePath_AreRespected) {

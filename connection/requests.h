@@ -42,6 +42,7 @@ struct NodeStat {
   std::int64_t created_ms = 0;  ///< server's clock, milliseconds since the epoch
   std::int32_t version = 0;
   std::int32_t children = 0;
+  std::int32_t data_length = 0;  ///< shown also to those who may not read the data
 
   /// Containers and nodes with a time to live are shown to clients without an owner.
   bool is_ephemeral() const { return ephemeral_owner != 0; }

@@ -163,6 +163,7 @@ NodeStat node_stat(const Stat* stat) {
   result.created_ms = stat->ctime;
   result.version = stat->version;
   result.children = stat->numChildren;
+  result.data_length = stat->dataLength;
   return result;
 }
 

@@ -72,7 +72,8 @@ bool remove_empty_lock(Connection& connection, const std::string& path, Clock::t
   for (;;) {
     const Reply found = reader.get_synced(path);
     if (found.status == Status::no_node) return true;
-    if (found.stat.is_ephemeral() || !found.data.empty())
+    // Whether there are data can be seen without permission to read them.
+    if (found.stat.is_ephemeral() || found.stat.data_length != 0)
       throw Error(ErrorCode::unusable_path, "node " + path + " is no empty lock path: it " +
                                                 (found.stat.is_ephemeral() ? "is ephemeral" : "has data"));
     if (found.stat.children != 0) return false;

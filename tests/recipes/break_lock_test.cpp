@@ -148,5 +148,14 @@ TEST_F(BreakLockTest, NodesThatAreNoEmptyLockPath_AreNotRemoved) {
   }
 }
 
+TEST_F(BreakLockTest, ANodeWithDataThatMayNotBeRead_IsNotRemoved) {
+  create_node("/config", "data");
+  ACL all_but_read{ZOO_PERM_ALL & ~ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE};
+  const ACL_vector acl{1, &all_but_read};
+  ASSERT_EQ(zoo_set_acl(plain().handle(), full("/config").c_str(), -1, &acl), ZOK);
+  EXPECT_EQ(error_of([&] { remove_empty_lock(connect(), "/config"); }), ErrorCode::unusable_path);
+  EXPECT_TRUE(plain().remove(full("/config")));
+}
+
 }  // namespace
 }  // namespace zkrecipes::testing

@@ -13,6 +13,7 @@ detail::NodeStat DataTree::Node::stat() const {
   result.created_ms = created_ms;
   result.version = version;
   result.children = static_cast<std::int32_t>(children.size());
+  result.data_length = static_cast<std::int32_t>(data.size());
   return result;
 }
 

@@ -215,10 +215,13 @@ std::optional<LeaseClock::time_point> RequestPipeline::oldest_unanswered() const
   return in_flight_.front()->sent;
 }
 
-std::size_t RequestPipeline::open_requests() const {
-  const auto open = [](const Pending& pending) { return !pending.background; };
-  const auto waiting = static_cast<std::size_t>(std::count_if(waiting_.begin(), waiting_.end(), open));
-  return in_flight_.count_if(open) + waiting;
+std::size_t RequestPipeline::in_flight() const {
+  return in_flight_.count_if([](const Pending& pending) { return !pending.background; });
+}
+
+std::size_t RequestPipeline::waiting() const {
+  return static_cast<std::size_t>(
+      std::count_if(waiting_.begin(), waiting_.end(), [](const Pending& pending) { return !pending.background; }));
 }
 
 // ---- Watches ----

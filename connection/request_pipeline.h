@@ -96,12 +96,13 @@ class RequestPipeline {
   bool proves_lease(RequestKind kind) const;
   LeaseClock::time_point last_proof_sent() const { return last_proof_sent_; }
   bool awaits_answers() const { return !in_flight_.empty(); }
-  std::size_t in_flight() const { return in_flight_.size(); }
-  std::size_t waiting() const { return waiting_.size(); }  ///< for a connection, or for room
   /// When the oldest request was sent that is not answered; none if there is none.
   std::optional<LeaseClock::time_point> oldest_unanswered() const;
 
-  std::size_t open_requests() const;  ///< heartbeats not counted
+  // Heartbeats are not counted.
+  std::size_t in_flight() const;
+  std::size_t waiting() const;  ///< for a connection, or for room
+  std::size_t open_requests() const { return in_flight() + waiting(); }
   std::size_t open_watches() const { return watches_.size(); }
 
  private:

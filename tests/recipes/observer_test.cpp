@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an observer hears of locks and of their connection.
 #include <boost/thread/thread.hpp>
+#include <list>
 
 #include "tests/recipes/event_log.h"
 #include "tests/recipes/lock_types.h"
@@ -290,6 +291,24 @@ TEST_F(ObserverTest, Heartbeats_ShowRoundTripAndLease) {
     EXPECT_GT(*beat.lease_left, 0s);
     EXPECT_LT(*beat.lease_left, connection.session_timeout());
   }
+}
+
+// Heartbeats ask after each hold; those requests are no work of the program.
+TEST_F(ObserverTest, IdleConnectionAndIdleHolds_HaveNoRequestsInFlight) {
+  Connection& connection = observed(2s);
+  const auto requests_in_two_beats = [&] {
+    const std::size_t before = log->heartbeats().size() + 1;  // one may have been on its way
+    EXPECT_TRUE(wait_for([&] { return log->heartbeats().size() >= before + 2; }));
+    const std::vector<HeartbeatAnswered> beats = log->heartbeats();
+    std::size_t requests = 0;
+    for (std::size_t i = before; i < beats.size(); ++i) requests += beats[i].requests_in_flight;
+    return requests;
+  };
+  EXPECT_EQ(requests_in_two_beats(), 0U);
+  std::list<FairMutex> locks;
+  std::vector<Hold> holds;
+  for (const char* path : {"/a", "/b", "/c"}) holds.push_back(locks.emplace_back(connection, path).acquire());
+  EXPECT_EQ(requests_in_two_beats(), 0U);
 }
 
 TEST_F(ObserverTest, ANodeThatIsCreatedTooLate_IsALeftover) {

@@ -45,13 +45,13 @@ void BorrowedSessionKeeper::apply(SessionEvent event, Time now, Outbox& outbox) 
       break;
     case SessionEvent::expired:
       if (session()) session()->note_expired();
-      return close(ErrorCode::connection_closed,
-                   "the session of the program's own ZooKeeper handle has expired; make a new handle and a new "
-                   "Connection",
-                   outbox);
+      return fail(ErrorCode::connection_closed,
+                  "the session of the program's own ZooKeeper handle has expired; make a new handle and a new "
+                  "Connection",
+                  outbox);
     case SessionEvent::auth_failed:
-      return close(ErrorCode::not_authorized,
-                   "the server refused the credentials of this connection (check scheme and secret)", outbox);
+      return fail(ErrorCode::not_authorized,
+                  "the server refused the credentials of this connection (check scheme and secret)", outbox);
   }
   publish(now, outbox);
   parts_.pipeline.send_waiting(outbox);

@@ -138,8 +138,8 @@ void OwnSessionKeeper::disconnected(Time now, Outbox& outbox) {
 void OwnSessionKeeper::auth_failed(Time now, Outbox& outbox) {
   if (!former_.empty()) return credentials_refused_after_move(now, outbox);
   if (++auth_failures_ >= kAuthAttempts) {
-    close(ErrorCode::not_authorized, "the server refused the credentials of this connection (check scheme and secret)",
-          outbox);
+    fail(ErrorCode::not_authorized, "the server refused the credentials of this connection (check scheme and secret)",
+         outbox);
     return end_handles();
   }
   log(LogSeverity::warning,

@@ -204,8 +204,17 @@ std::exception_ptr SessionKeeper::closed_error() const {
   return std::make_exception_ptr(ConnectionClosed(close_reason_));
 }
 
-void SessionKeeper::close(ErrorCode code, std::string reason, Outbox& outbox) {
+void SessionKeeper::close(Outbox& outbox) {
+  if (!closed_) end(ErrorCode::connection_closed, "the connection was closed", outbox);
+}
+
+void SessionKeeper::fail(ErrorCode code, std::string reason, Outbox& outbox) {
   if (closed_) return;
+  log(LogSeverity::error, "the connection to " + servers_ + " is closed for good: " + reason, outbox);
+  end(code, std::move(reason), outbox);
+}
+
+void SessionKeeper::end(ErrorCode code, std::string reason, Outbox& outbox) {
   closed_ = true;
   close_code_ = code;
   close_reason_ = std::move(reason);
@@ -319,10 +328,10 @@ void SessionKeeper::tick_all(Time now, Outbox& outbox) {
   parts_.pipeline.fail_overdue(now, outbox);
   const auto patience = parts_.options.retry.give_up_after;
   if (!session() && patience.count() > 0 && now >= no_session_since_ + patience) {
-    close(ErrorCode::connection_closed,
-          "no session with " + servers_ + " could be had for " + std::to_string(patience.count()) +
-              " ms; check that the servers run and can be reached, or raise RetryPolicy::give_up_after",
-          outbox);
+    fail(ErrorCode::connection_closed,
+         "no session with " + servers_ + " could be had for " + std::to_string(patience.count()) +
+             " ms; check that the servers run and can be reached, or raise RetryPolicy::give_up_after",
+         outbox);
     session_ended(now, outbox);
   }
 }

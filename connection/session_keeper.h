@@ -75,7 +75,8 @@ class SessionKeeper {
 
   bool is_closed() const { return closed_; }
   std::exception_ptr closed_error() const;
-  void close(ErrorCode code, std::string reason, Outbox& outbox);
+  /// The program asks for it.
+  void close(Outbox& outbox);
   /// After close(): what must be said before the handles are closed. The result waits for the answers; it is to be
   /// called without the mutex. `unanswered`: there were requests in flight at the close.
   virtual std::function<void()> say_goodbye(bool unanswered) = 0;
@@ -108,6 +109,8 @@ class SessionKeeper {
   /// `sent`: the connection was made then, or later.
   /// False when the session cannot be used: too short a timeout was negotiated.
   bool enter_session(const HandlePtr& handle, Time sent, Time now);
+  /// The connection cannot be used any more. Logs that, because the program did not ask for it.
+  void fail(ErrorCode code, std::string reason, Outbox& outbox);
   /// Carries out what the monitor has noticed.
   void publish(Time now, Outbox& outbox);
   void schedule_tick(Time time);
@@ -130,6 +133,7 @@ class SessionKeeper {
  private:
   void tick(Time scheduled, Outbox& outbox);
   void tick_all(Time now, Outbox& outbox);
+  void end(ErrorCode code, std::string reason, Outbox& outbox);
   void renew_leases(const Pending& pending, Time now, Outbox& outbox);
   void send_heartbeat(Time now, Outbox& outbox);
   ReplyHandler reports_gone(ProbeId id);

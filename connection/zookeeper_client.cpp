@@ -161,7 +161,7 @@ void ZookeeperClient::close() noexcept {
 
 void ZookeeperClient::begin_close(Outbox& outbox) {
   unanswered_at_close_ = unanswered_at_close_ || pipeline_.awaits_answers();
-  keeper_->close(ErrorCode::connection_closed, "the connection was closed", outbox);
+  keeper_->close(outbox);
 }
 
 /// For a thread that the close has to wait for: the last owner of the connection was destroyed there. The connection is

@@ -137,6 +137,32 @@ TEST_F(LogTest, AnExpiredSession_IsOneWarningForItAndOneForEachHoldAndOneInfoLin
                   Pair(LogSeverity::info, HasSubstr("is back after"))));
 }
 
+TEST_F(LogTest, AConnectionThatIsRefused_SaysThatItIsClosedForGood) {
+  proxy().answer_with_error(RequestKind::auth, ZAUTHFAILED, 100);
+  ConnectionOptions settings = with_sink();
+  settings.credentials = {{"digest", "user:password"}};
+  Connection& connection = begin_connect(settings);
+  ASSERT_TRUE(wait_for_state(connection, State::closed));
+  ASSERT_TRUE(lines_.wait_for_words("closed for good"));
+  disconnect(connection);
+  proxy().clear_faults();
+  const std::string line =
+      "the connection to " + proxy().address() + chroot() + " is closed for good: the server refused the credentials";
+  EXPECT_THAT(lines_.all(), Contains(Pair(LogSeverity::error, HasSubstr(line))));
+  EXPECT_THAT(lines_.all(), Contains(Pair(LogSeverity::error, ::testing::_)).Times(1));
+}
+
+TEST_F(LogTest, AConnectionThatGivesUp_SaysThatItIsClosedForGood) {
+  proxy().refuse(true);
+  ConnectionOptions settings = with_sink();
+  settings.retry.give_up_after = 300ms;
+  Connection& connection = begin_connect(settings);
+  ASSERT_TRUE(lines_.wait_for_words("closed for good: no session with"));
+  EXPECT_THAT(lines_.all(), ElementsAre(Pair(LogSeverity::error, HasSubstr("raise RetryPolicy::give_up_after"))));
+  disconnect(connection);
+  proxy().refuse(false);
+}
+
 // Whether the session has survived, and whether there will be another, is for the program to know.
 TEST_F(LogTest, AHandleOfTheProgramWithoutAnAnswer_IsNotSaidToGetANewSession) {
   PlainClient program(proxy().address(), 4s);

@@ -231,18 +231,22 @@ void HeldNode::release_unobserved() noexcept {
 }
 
 bool HeldNode::release_confirmed(Clock::time_point deadline) {
-  if (released()) return true;
+  // The next in line does not wait for the observer.
+  return released() || release_confirmed(deadline, [this] { tell_observer(); });
+}
+
+bool HeldNode::release_confirmed(Clock::time_point deadline, const std::function<void()>& sent) {
   grant_.client->check_may_block();
-  if (!begin_release()) return true;
-  if (grant_.retained) {
-    tell_observer();
-    return grant_.retained->remove_confirmed(deadline);
+  if (!begin_release()) {
+    sent();
+    return true;
   }
+  if (grant_.retained) return grant_.retained->remove_confirmed(deadline, sent);
   stop_watching();
   const WaitingCall<Status> call;
   const bool is_gone = place_is_anothers();
   if (!is_gone) remove_nodes([call](Status status) { call.deliver(status); });
-  tell_observer();  // the next in line does not wait for it
+  sent();
   if (is_gone) throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
   const std::optional<Status> status = call.wait_until(deadline);
   if (!status) return false;

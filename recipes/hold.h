@@ -44,7 +44,9 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   void tell_observer() const noexcept {
     if (grant_.observed) grant_.observed->deliver();
   }
-  /// Waits for the server's word; see Hold::release(). False when the time is over first.
+  /// Waits for the server's word; see Hold::release(). False when the time is over first. `sent` is called once the
+  /// removal is on its way, or if nothing has to be removed.
+  bool release_confirmed(Clock::time_point deadline, const std::function<void()>& sent);
   bool release_confirmed(Clock::time_point deadline);
 
   /// The node is known to be gone, or the session over. The first call for a hold that is not released logs a line

@@ -150,13 +150,13 @@ void RetainedNode::returned() noexcept {
   remove();
 }
 
-bool RetainedNode::remove_confirmed(Clock::time_point deadline) {
+bool RetainedNode::remove_confirmed(Clock::time_point deadline, const std::function<void()>& sent) {
   {
     MutexLock lock(mutex_);
     state_ = State::over;
   }
   stop_listening();
-  return node_->release_confirmed(deadline);
+  return node_->release_confirmed(deadline, sent);
 }
 
 bool RetainedNode::refuse_idleness() {

@@ -39,7 +39,7 @@ class RetainedNode : public std::enable_shared_from_this<RetainedNode> {
   // For the hold.
   void returned() noexcept;
   /// Removes the node, as HeldNode::release_confirmed().
-  bool remove_confirmed(Clock::time_point deadline);
+  bool remove_confirmed(Clock::time_point deadline, const std::function<void()>& sent);
 
  private:
   enum class State { held, idle, over };

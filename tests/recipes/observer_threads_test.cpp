@@ -77,19 +77,24 @@ TEST_F(ObserverThreadsTest, AnObserverThatIsSlow_DoesNotHoldUpTheNextInLine) {
   const auto meddler = std::make_shared<Meddler>();
   ConnectionOptions settings = options();
   settings.observer = meddler;
-  FairMutex mutex(connect(settings), kPath), other(connect(), kPath);
-  Hold hold = mutex.acquire();
-  PendingHold next = other.acquire_async();
-  Gate gate;
-  meddler->at_released = [&] { gate.pass(); };
-  {
-    Background releasing([&] { hold.release(); });
-    EXPECT_TRUE(gate.wait_until_reached());
-    EXPECT_TRUE(wait_until_ready(next, 5s));
-    gate.open();
+  LockOptions retained;
+  retained.retain = 60s;
+  Connection& observed = connect(settings);
+  for (const LockOptions& lock_options : {LockOptions(), retained}) {
+    FairMutex mutex(observed, kPath, lock_options), other(connect(), kPath);
+    Hold hold = mutex.acquire();
+    PendingHold next = other.acquire_async();
+    Gate gate;
+    meddler->at_released = [&] { gate.pass(); };
+    {
+      Background releasing([&] { hold.release(); });
+      EXPECT_TRUE(gate.wait_until_reached());
+      EXPECT_TRUE(wait_until_ready(next, 5s)) << "retained: " << lock_options.retain.count();
+      gate.open();
+    }
+    meddler->at_released = nullptr;
+    get(next).release();
   }
-  get(next).release();
-  meddler->at_released = nullptr;
 }
 
 // The event is on its way at the moment of the fork: its line is being logged, and the observer is to hear of it next.

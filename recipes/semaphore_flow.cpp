@@ -201,7 +201,7 @@ void SemaphoreFlow::seen_from_the_head(const event::Listed& leases, Actions& out
   if (listed && patience_ == Patience::try_once) return not_served(out);
   if (watching_) return;
   watch_leases(out);
-  if (listed) out.emplace_back(action::Wait{line_.queue_position()});
+  if (listed) out.emplace_back(action::Wait{0});
 }
 
 /// The folder is marked once somebody has seen, after it was made, that there was no queue of another kind of lock.

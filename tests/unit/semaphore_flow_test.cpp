@@ -117,6 +117,14 @@ TEST(SemaphoreFlow, WithoutAPermit_TheHeadWatchesTheLeases) {
   EXPECT_THAT(driver.granted().actions(), ElementsAre("Unwatch", "Unprobe", "Remove"));
 }
 
+TEST(SemaphoreFlow, AWaiterThatMovesToTheHead_HasNobodyAhead) {
+  Driver driver(flow(Patience::queue));
+  driver.session_ready().created();
+  driver.listed({kAhead, name_of(driver.line_node())}).watch_set().changed();
+  driver.created(Topic::leases).listed({kTaken, name_of(driver.lease())}, Topic::leases);
+  EXPECT_THAT(driver.waits(), ElementsAre(1, 0));
+}
+
 TEST(SemaphoreFlow, AsManyLeasesAsPermits_IsAPermit) {
   Driver driver = at_head(2);
   driver.created(Topic::leases);

@@ -44,6 +44,7 @@ void BorrowedSessionKeeper::apply(SessionEvent event, Time now, Outbox& outbox) 
       parts_.pipeline.sizes().disconnected();
       break;
     case SessionEvent::expired:
+      expired_ = true;
       if (session()) session()->note_expired();
       return fail(ErrorCode::connection_closed,
                   "the session of the program's own ZooKeeper handle has expired; make a new handle and a new "
@@ -128,7 +129,7 @@ std::function<void()> BorrowedSessionKeeper::say_goodbye(bool unanswered) {
   if (!handle_) return [] {};
   // A watch that is still being set cannot be taken off the handle.
   std::function<void()> wait = unanswered ? await_last_answers(*handle_) : [] {};
-  if (leftovers.empty()) return wait;
+  if (leftovers.empty() || expired_) return wait;  // the server removes the nodes of an expired session
   if (handle_->state() != SessionEvent::connected || !last_session_) {
     const std::size_t left = leftovers.nodes.size() + leftovers.in_doubt.size();
     return [wait = std::move(wait), left, log = parts_.log] {

@@ -72,6 +72,7 @@ class BorrowedSessionKeeper final : public SessionKeeper {
   SessionPtr last_session_;                 // also after the close
   SessionPtr leftovers_removed_in_;         // the session in which an earlier one's leftovers were removed
   std::vector<Request> unwatch_on_return_;  // what the handle is to be rid of
+  bool expired_ = false;                    // the session, for good
 };
 
 }  // namespace zkrecipes::detail

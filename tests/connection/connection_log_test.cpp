@@ -163,6 +163,24 @@ TEST_F(LogTest, AConnectionThatGivesUp_SaysThatItIsClosedForGood) {
   proxy().refuse(false);
 }
 
+TEST_F(LogTest, AnExpiredHandleOfTheProgram_IsOneErrorAndOneLineForEachHold) {
+  PlainClient program(proxy().address(), 20s);
+  ConnectionOptions settings;
+  settings.log = lines_.sink();
+  Connection connection(program.handle(), settings);
+  ASSERT_TRUE(connection.wait_until_connected(kLimit));
+  FairMutex mutex(connection, full("/lock"));
+  const Hold hold = mutex.acquire();
+  expire(program.session_id());
+  ASSERT_TRUE(wait_for_state(connection, State::closed));
+  connection.close();
+  EXPECT_THAT(lines_.all(), ::testing::UnorderedElementsAre(
+                                Pair(LogSeverity::warning, HasSubstr("hold lost")),
+                                Pair(LogSeverity::error,
+                                     HasSubstr("the connection to the program's own handle is closed for good: "
+                                               "the session of the program's own ZooKeeper handle has expired"))));
+}
+
 // Whether the session has survived, and whether there will be another, is for the program to know.
 TEST_F(LogTest, AHandleOfTheProgramWithoutAnAnswer_IsNotSaidToGetANewSession) {
   PlainClient program(proxy().address(), 4s);

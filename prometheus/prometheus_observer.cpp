@@ -137,6 +137,7 @@ class PrometheusObserver::Metrics {
   prometheus::Counter& reconnects_new;
   prometheus::Histogram& heartbeat;
   prometheus::Histogram& heartbeat_margin;
+  std::int64_t lost_session = 0;  // the newest; states are reported one after the other
 };
 
 PrometheusObserver::PrometheusObserver(std::shared_ptr<prometheus::Registry> registry, PrometheusOptions options)
@@ -189,11 +190,14 @@ void PrometheusObserver::on_leftover_removed(const LeftoverRemoved& /*event*/) {
 void PrometheusObserver::on_state_changed(const StateChanged& event) {
   if (event.state == ConnectionState::connected) metrics_->connected.Increment();
   if (event.before == ConnectionState::connected) metrics_->connected.Decrement();
-  if (event.state == ConnectionState::lost) metrics_->expirations.Increment();
+  if (event.state == ConnectionState::lost) {
+    metrics_->expirations.Increment();
+    metrics_->lost_session = event.session_id;
+  }
   if (event.state == ConnectionState::connected && event.before == ConnectionState::suspended)
     metrics_->reconnects_same.Increment();
   if (event.state == ConnectionState::connected && event.before == ConnectionState::lost)
-    metrics_->reconnects_new.Increment();
+    (event.session_id == metrics_->lost_session ? metrics_->reconnects_same : metrics_->reconnects_new).Increment();
   if (event.state == ConnectionState::closed) {
     metrics_->set_requests(0, 0);
     metrics_->lease_margin.Set(std::numeric_limits<double>::quiet_NaN());

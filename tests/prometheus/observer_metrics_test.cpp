@@ -145,6 +145,18 @@ TEST_F(ObserverMetricsTest, TheLeaseMargin_IsNoNumberWithoutHolds) {
   EXPECT_EQ(scrape().value("zkrecipes_heartbeat_seconds_bucket", {{"le", "0.0025"}}), 2);
 }
 
+// That of a handle which is lent can come back after its lease ran out.
+TEST_F(ObserverMetricsTest, ALostSessionThatComesBack_IsTheSameSession) {
+  const auto observer = make();
+  observer->on_state_changed({ConnectionState::lost, ConnectionState::suspended, 1});
+  observer->on_state_changed({ConnectionState::connected, ConnectionState::lost, 1});
+  EXPECT_EQ(scrape().value("zkrecipes_reconnects_total", {{"session", "same"}}), 1);
+  EXPECT_EQ(scrape().value("zkrecipes_reconnects_total", {{"session", "new"}}), 0);
+  observer->on_state_changed({ConnectionState::lost, ConnectionState::connected, 1});
+  observer->on_state_changed({ConnectionState::connected, ConnectionState::lost, 2});
+  EXPECT_EQ(scrape().value("zkrecipes_reconnects_total", {{"session", "new"}}), 1);
+}
+
 TEST_F(ObserverMetricsTest, ManyThreads_LoseNoEvent) {
   const auto observer = make();
   std::vector<std::thread> threads;

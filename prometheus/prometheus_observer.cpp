@@ -60,9 +60,10 @@ class PrometheusObserver::Metrics {
         connected(gauge("zkrecipes_connected", "Connections that have a server now")),
         requests_in_flight(gauge("zkrecipes_requests_in_flight", "Requests without an answer, at the last heartbeat")),
         requests_waiting(gauge("zkrecipes_requests_waiting",
-                               "Requests that wait for a connection or for room, at the last heartbeat")),
+                               "Requests not sent yet because too many are in flight, at the last heartbeat")),
         lease_margin(gauge("zkrecipes_lease_margin_seconds",
-                           "What was left of the lease when the last heartbeat was answered; NaN without holds")),
+                           "What was left of the lease when the last heartbeat was answered; NaN without holds "
+                           "or session")),
         expirations(counter("zkrecipes_session_expirations_total", "Sessions that were lost")),
         server_changes(counter("zkrecipes_server_changes_total", "Times that the connection came to another server")),
         leftovers(counter("zkrecipes_leftovers_removed_total", "Nodes removed that nobody needed any more")),
@@ -198,10 +199,9 @@ void PrometheusObserver::on_state_changed(const StateChanged& event) {
     metrics_->reconnects_same.Increment();
   if (event.state == ConnectionState::connected && event.before == ConnectionState::lost)
     (event.session_id == metrics_->lost_session ? metrics_->reconnects_same : metrics_->reconnects_new).Increment();
-  if (event.state == ConnectionState::closed) {
-    metrics_->set_requests(0, 0);
+  if (event.state == ConnectionState::closed) metrics_->set_requests(0, 0);
+  if (event.state == ConnectionState::lost || event.state == ConnectionState::closed)
     metrics_->lease_margin.Set(std::numeric_limits<double>::quiet_NaN());
-  }
 }
 
 void PrometheusObserver::on_server_changed(const ServerChanged& event) {

@@ -145,6 +145,15 @@ TEST_F(ObserverMetricsTest, TheLeaseMargin_IsNoNumberWithoutHolds) {
   EXPECT_EQ(scrape().value("zkrecipes_heartbeat_seconds_bucket", {{"le", "0.0025"}}), 2);
 }
 
+TEST_F(ObserverMetricsTest, TheLeaseMargin_IsNoNumberOnceTheSessionIsLost) {
+  const auto observer = make();
+  HeartbeatAnswered beat;
+  beat.lease_left = 4s;
+  observer->on_heartbeat(beat);
+  observer->on_state_changed({ConnectionState::lost, ConnectionState::suspended, 1});
+  EXPECT_TRUE(std::isnan(scrape().value("zkrecipes_lease_margin_seconds")));
+}
+
 // That of a handle which is lent can come back after its lease ran out.
 TEST_F(ObserverMetricsTest, ALostSessionThatComesBack_IsTheSameSession) {
   const auto observer = make();

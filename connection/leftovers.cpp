@@ -13,18 +13,30 @@ namespace zkrecipes::detail {
 
 namespace {
 
-/// Makes what is to be called when the node at a path is gone, or cannot be removed.
-using MakeRemoved = std::function<std::function<void(Status)>(const std::string& path)>;
+/// What is to be called when the node at a path was removed, and keeps what waits for the end of all.
+struct Ending {
+  std::shared_ptr<void> last;
+  LeftoverHandler removed;  // may be null
+
+  std::function<void(Status)> done() const {
+    return [last = last](Status) {};
+  }
+  std::function<void()> removed_at(const std::string& path) const {
+    if (!removed) return nullptr;
+    return [removed = removed, path] { removed(path); };
+  }
+};
 
 void remove_by_guid(RequestSender& sender, const SessionPtr& session, const BorrowedNodes::Doubt& doubt,
-                    const MakeRemoved& removed) {
-  find_by_guid(sender, session, doubt.parent, doubt.guid, [&sender, session, doubt, removed](const GuidSearch& search) {
+                    const Ending& ending) {
+  find_by_guid(sender, session, doubt.parent, doubt.guid, [&sender, session, doubt, ending](const GuidSearch& search) {
     if (search.status == Status::connection_loss) {
       Backoff backoff(sender.retry_policy());
       return sender.run_after(backoff.next(sender.world().random()),
-                              [&sender, session, doubt, removed] { remove_by_guid(sender, session, doubt, removed); });
+                              [&sender, session, doubt, ending] { remove_by_guid(sender, session, doubt, ending); });
     }
-    for (const std::string& path : search.paths) remove_for_certain(sender, session, path, {}, removed(path));
+    for (const std::string& path : search.paths)
+      remove_for_certain(sender, session, path, {}, ending.done(), ending.removed_at(path));
   });
 }
 
@@ -32,24 +44,21 @@ void remove_by_guid(RequestSender& sender, const SessionPtr& session, const Borr
 
 void remove_leftovers(RequestSender& sender, const SessionPtr& session, const BorrowedNodes::Leftovers& leftovers,
                       const LeftoverHandler& removed, std::function<void()> done) {
+  Ending ending;
   // Calls `done` when the last one that refers to it is gone.
-  const std::shared_ptr<void> last(nullptr, [done = std::move(done)](void*) {
+  ending.last = std::shared_ptr<void>(nullptr, [done = std::move(done)](void*) {
     if (done) done();
   });
-  const MakeRemoved ended = [last, removed](const std::string& path) {
-    return [last, removed, path](Status status) {
-      if (status == Status::ok && removed) removed(path);
-    };
-  };
+  ending.removed = removed;
   for (const BorrowedNodes::Node& node : leftovers.nodes)
-    remove_if_ours(sender, session, node.path, {node.czxid, {}}, ended(node.path));
+    remove_if_ours(sender, session, node.path, {node.czxid, {}}, ending.done(), ending.removed_at(node.path));
   for (const BorrowedNodes::Doubt& doubt : leftovers.in_doubt) {
     if (doubt.guid_place == GuidPlace::in_data) {
       const std::string path = join(doubt.parent, doubt.name);
-      remove_if_ours(sender, session, path, {0, doubt.guid}, ended(path));
+      remove_if_ours(sender, session, path, {0, doubt.guid}, ending.done(), ending.removed_at(path));
       continue;
     }
-    remove_by_guid(sender, session, doubt, ended);
+    remove_by_guid(sender, session, doubt, ending);
   }
 }
 

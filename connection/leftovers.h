@@ -10,8 +10,8 @@
 namespace zkrecipes::detail {
 
 /// Removes nodes of ours that live on although nobody holds or waits with them any more, and those whose creates were
-/// never answered. `removed` is called with the path of each one that is gone; it may be null. `done` is called when
-/// all are gone or could not be removed.
+/// never answered. `removed` is called with the path of each one that this has removed; it may be null. `done` is
+/// called when all are gone or could not be removed.
 using LeftoverHandler = std::function<void(const std::string& path)>;
 void remove_leftovers(RequestSender& sender, const SessionPtr& session, const BorrowedNodes::Leftovers& leftovers,
                       const LeftoverHandler& removed, std::function<void()> done);

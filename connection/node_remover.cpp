@@ -14,20 +14,23 @@ namespace {
 class NodeRemover : public std::enable_shared_from_this<NodeRemover> {
  public:
   NodeRemover(RequestSender& sender, SessionPtr session, std::string path, NodeMark mark,
-              std::function<void(Status)> done)
+              std::function<void(Status)> done, std::function<void()> removed)
       : sender_(sender),
         session_(std::move(session)),
         path_(std::move(path)),
         mark_(std::move(mark)),
         done_(std::move(done)),
+        removed_(std::move(removed)),
         backoff_(sender.retry_policy()) {}
 
   /// `connection`: the one that has shown that the node is ours; 0: any.
   void attempt(std::uint64_t connection = 0) {
     Request request{RequestKind::remove, path_};
     request.connection = connection;
-    sender_.send(session_, std::move(request),
-                 [self = shared_from_this()](const Reply& reply) { self->answered(reply.status); });
+    sender_.send(session_, std::move(request), [self = shared_from_this()](const Reply& reply) {
+      if (reply.status == Status::ok && self->removed_) self->removed_();
+      self->answered(reply.status);
+    });
   }
 
   void attempt_if_ours() {
@@ -71,19 +74,23 @@ class NodeRemover : public std::enable_shared_from_this<NodeRemover> {
   const std::string path_;
   const NodeMark mark_;
   const std::function<void(Status)> done_;
+  const std::function<void()> removed_;
   Backoff backoff_;
 };
 
 }  // namespace
 
 void remove_for_certain(RequestSender& sender, const SessionPtr& session, std::string path, std::int64_t czxid,
-                        std::function<void(Status)> done) {
-  std::make_shared<NodeRemover>(sender, session, std::move(path), NodeMark{czxid, {}}, std::move(done))->attempt();
+                        std::function<void(Status)> done, std::function<void()> removed) {
+  std::make_shared<NodeRemover>(sender, session, std::move(path), NodeMark{czxid, {}}, std::move(done),
+                                std::move(removed))
+      ->attempt();
 }
 
 void remove_if_ours(RequestSender& sender, const SessionPtr& session, std::string path, NodeMark mark,
-                    std::function<void(Status)> done) {
-  std::make_shared<NodeRemover>(sender, session, std::move(path), std::move(mark), std::move(done))->attempt_if_ours();
+                    std::function<void(Status)> done, std::function<void()> removed) {
+  std::make_shared<NodeRemover>(sender, session, std::move(path), std::move(mark), std::move(done), std::move(removed))
+      ->attempt_if_ours();
 }
 
 }  // namespace zkrecipes::detail

@@ -274,6 +274,15 @@ Client::CreateHandler ZookeeperClient::remembering(const SessionPtr& session, co
 
 void ZookeeperClient::remove(const SessionPtr& session, const std::string& path, std::int64_t czxid,
                              std::function<void(Status)> done) {
+  remove_node(session, path, czxid, std::move(done), nullptr);
+}
+
+void ZookeeperClient::remove_leftover(const SessionPtr& session, const std::string& path, std::int64_t czxid) {
+  remove_node(session, path, czxid, nullptr, [this, path = full(path)] { report_leftover(path); });
+}
+
+void ZookeeperClient::remove_node(const SessionPtr& session, const std::string& path, std::int64_t czxid,
+                                  std::function<void(Status)> done, std::function<void()> removed) {
   if (czxid != 0)
     done = [session, path = full(path), czxid, done = std::move(done)](Status status) {
       if (status == Status::ok) session->claims().removed(path, czxid);
@@ -284,14 +293,7 @@ void ZookeeperClient::remove(const SessionPtr& session, const std::string& path,
       if (status == Status::ok) borrowed_nodes_.removed(path, czxid);
       if (done) done(status);
     };
-  remove_for_certain(*this, session, full(path), czxid, std::move(done));
-}
-
-void ZookeeperClient::remove_leftover(const SessionPtr& session, const std::string& path, std::int64_t czxid) {
-  if (!events_) return remove(session, path, czxid, nullptr);
-  remove(session, path, czxid, [this, path = full(path)](Status status) {
-    if (status == Status::ok) report_leftover(path);
-  });
+  remove_for_certain(*this, session, full(path), czxid, std::move(done), std::move(removed));
 }
 
 void ZookeeperClient::report_leftover(const std::string& full_path) const {

@@ -137,6 +137,9 @@ class ZookeeperClient final : public Client,
   template <class Locked>
   void run_locked(const Locked& work);
   void submit(Pending&& pending);
+  /// `removed`: see remove_for_certain().
+  void remove_node(const SessionPtr& session, const std::string& path, std::int64_t czxid,
+                   std::function<void(Status)> done, std::function<void()> removed);
   void report_leftover(const std::string& full_path) const;
   WatchId watch(WatchTable::Kind kind, const SessionPtr& session, const std::string& path, WatchHandler event,
                 ReplyHandler done);

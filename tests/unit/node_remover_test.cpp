@@ -158,6 +158,31 @@ TEST_F(NodeRemoverTest, RemoveIfOursLooksBeforeTheFirstAttempt) {
   expect_done(Status::ok);
 }
 
+TEST_F(NodeRemoverTest, OnlyAnAnswerToTheRemovalItselfSaysThatTheNodeWasRemoved) {
+  int removed = 0;
+  const auto begin_again = [&](const NodeMark& mark) {
+    status_.reset();
+    remove_if_ours(sender_, sender_.session(), "/a/node", mark, done(), [&] { ++removed; });
+  };
+  begin_again({kOurs, {}});
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer_node(Kind::exists, "", kOtherSession, kAnothers);
+  expect_done(Status::ok);
+  EXPECT_EQ(removed, 0) << "it was another's";
+  begin_again({kOurs, {}});
+  sender_.answer(Kind::sync, Status::ok);
+  sender_.answer(Kind::exists, Status::no_node);
+  expect_done(Status::ok);
+  begin_again({});
+  sender_.answer(Kind::remove, Status::no_node);
+  expect_done(Status::ok);
+  EXPECT_EQ(removed, 0) << "it was gone before";
+  begin_again({});
+  sender_.answer(Kind::remove, Status::ok);
+  expect_done(Status::ok);
+  EXPECT_EQ(removed, 1);
+}
+
 TEST_F(NodeRemoverTest, NodeOfACreateThatWasNeverAnsweredIsKnownByItsGuid) {
   const std::pair<std::string, std::int64_t> others[] = {{"held by another", kOurSession},
                                                          {"held by guid", kOtherSession}};

@@ -86,6 +86,7 @@ class Session {
   void note_expired() noexcept { note(End::expired); }  ///< the server said so
   void note_closed() noexcept { note(End::closed); }    ///< the connection is closed
   bool ended_by_close() const noexcept { return end_.load() == End::closed; }
+  bool has_expired() const noexcept { return end_.load() == End::expired; }
 
   /// Ends both leases; the listeners are notified by announce_over().
   void end(Lease::Time now) noexcept;

@@ -88,10 +88,10 @@ bool SessionKeeper::enter_session(const HandlePtr& handle, Time sent, Time now) 
 
 void SessionKeeper::publish(Time now, Outbox& outbox) {
   // What was not carried out, because something was thrown, is left for the next tick.
-  bool session_over = false;
+  SessionPtr over;
   while (!monitor_.ended().empty()) {
     const SessionPtr session = monitor_.ended().front();
-    session_over = true;
+    over = session;
     ended_session_id_ = session->id();
     if (closed_) session->note_closed();
     session->end(now);  // before anybody is notified that something of it failed
@@ -105,7 +105,7 @@ void SessionKeeper::publish(Time now, Outbox& outbox) {
   while (!monitor_.changes().empty()) {
     const ConnectionState state = monitor_.changes().front();
     log_state(parts_.states.state(), state, now, outbox);
-    if (parts_.events) observe_state(parts_.states.state(), state, session_over, outbox);
+    if (parts_.events) observe_state(parts_.states.state(), state, over, outbox);
     parts_.states.enter(state, listener_.lock());
     monitor_.drop_change();
   }
@@ -182,11 +182,14 @@ void SessionKeeper::observe(ObserverEvent event, Outbox& outbox) const {
   outbox.add([events = parts_.events] { events->deliver(); });
 }
 
-/// `session_ended`: with this change, or with one that is noticed at the same time.
-void SessionKeeper::observe_state(ConnectionState before, ConnectionState state, bool session_ended, Outbox& outbox) {
-  const bool is_about_present =
-      state == ConnectionState::connected || (state == ConnectionState::suspended && !session_ended);
-  observe(StateChanged{state, before, is_about_present && session() ? session()->id() : ended_session_id_}, outbox);
+/// `ended`: the session that is over with this change, or with one that is noticed at the same time; may be null.
+void SessionKeeper::observe_state(ConnectionState before, ConnectionState state, const SessionPtr& ended,
+                                  Outbox& outbox) {
+  const bool is_end = state == ConnectionState::lost || state == ConnectionState::closed;
+  const bool is_about_present = state == ConnectionState::connected || (state == ConnectionState::suspended && !ended);
+  observe(StateChanged{state, before, is_about_present && session() ? session()->id() : ended_session_id_,
+                       is_end && ended && ended->has_expired()},
+          outbox);
 }
 
 void SessionKeeper::observe_heartbeat(const Pending& pending, Time now, Outbox& outbox) {

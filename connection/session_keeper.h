@@ -140,7 +140,7 @@ class SessionKeeper {
   void log_outage(Time now, Outbox& outbox);
   void log_trouble(Time now, Outbox& outbox);
   void log_state(ConnectionState before, ConnectionState state, Time now, Outbox& outbox);
-  void observe_state(ConnectionState before, ConnectionState state, bool session_ended, Outbox& outbox);
+  void observe_state(ConnectionState before, ConnectionState state, const SessionPtr& ended, Outbox& outbox);
   void observe_heartbeat(const Pending& pending, Time now, Outbox& outbox);
   Time counted_from(const Session& session, Time sent) const;
   Time next_heartbeat() const;

@@ -40,6 +40,7 @@ void SessionMonitor::disconnected() {
 }
 
 void SessionMonitor::expired() {
+  if (session_) session_->note_expired();
   if (state_ != ConnectionState::closed) lose_session();
 }
 

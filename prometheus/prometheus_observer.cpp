@@ -191,10 +191,10 @@ void PrometheusObserver::on_leftover_removed(const LeftoverRemoved& /*event*/) {
 void PrometheusObserver::on_state_changed(const StateChanged& event) {
   if (event.state == ConnectionState::connected) metrics_->connected.Increment();
   if (event.before == ConnectionState::connected) metrics_->connected.Decrement();
-  if (event.state == ConnectionState::lost) {
+  if (event.state == ConnectionState::lost) metrics_->lost_session = event.session_id;
+  // An expired session of a handle that is lent ends the connection, which is not `lost` before.
+  if (event.state == ConnectionState::lost || (event.state == ConnectionState::closed && event.session_expired))
     metrics_->expirations.Increment();
-    metrics_->lost_session = event.session_id;
-  }
   if (event.state == ConnectionState::connected && event.before == ConnectionState::suspended)
     metrics_->reconnects_same.Increment();
   if (event.state == ConnectionState::connected && event.before == ConnectionState::lost)

@@ -47,7 +47,7 @@ struct LockEvent {
 /// whose session was lost, and that joins the queue again, has another. So has one for permits of a semaphore that
 /// waits at the head of the line until there are enough of them.
 struct LockWaiting : LockEvent {
-  int queue_position = 0;  ///< contenders ahead
+  int queue_position = 0;  ///< contenders ahead; for permits: in the line, so 0 at its head
 };
 
 struct LockAcquired : LockEvent {
@@ -86,6 +86,8 @@ struct StateChanged {
   ConnectionState state = ConnectionState::connecting;
   ConnectionState before = ConnectionState::connecting;
   std::int64_t session_id = 0;  ///< the session that is connected, suspended or over; 0 if there was none
+  /// A server has said that the session is over. With `closed`: that of a handle that the program has lent.
+  bool session_expired = false;
 };
 
 /// The connection is at another server than before. Reported ahead of the state `connected`. Not for a handle that the
@@ -102,9 +104,10 @@ struct HeartbeatAnswered {
   /// How much of the lease was left when the answer came. If this is often small, holds are nearly lost. Nothing while
   /// the connection has no holds.
   std::optional<std::chrono::nanoseconds> lease_left;
-  std::size_t holds = 0;               ///< nodes of holds in this session; a hold of n permits has n
-  std::size_t requests_in_flight = 0;  ///< sent and not answered, this heartbeat not counted
-  std::size_t requests_waiting = 0;    ///< for a connection, or for room
+  std::size_t holds = 0;  ///< nodes of holds in this session; a hold of n permits has n
+  // Heartbeats are not counted.
+  std::size_t requests_in_flight = 0;  ///< sent and not answered
+  std::size_t requests_waiting = 0;    ///< not sent yet, because too many are in flight
 };
 
 /// Hears of what the locks of a connection do, for metrics and traces. Derive from it, override what is of interest,

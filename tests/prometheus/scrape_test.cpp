@@ -98,5 +98,26 @@ TEST_F(ScrapeTest, AfterContentionAndALostSession_TheMetricsSaySo) {
   if (HasFailure()) std::cout << scrape.text();
 }
 
+TEST_F(ScrapeTest, AnExpiredHandleOfTheProgram_IsALostSession) {
+  const auto registry = std::make_shared<prometheus::Registry>();
+  PlainClient program(proxy().address(), 20s);
+  ConnectionOptions settings;
+  settings.observer = std::make_shared<PrometheusObserver>(registry);
+  Connection connection(program.handle(), settings);
+  ASSERT_TRUE(connection.wait_until_connected(kLimit));
+  expire(program.session_id());
+  ASSERT_TRUE(wait_for_state(connection, ConnectionState::closed));
+  connection.close();
+  EXPECT_EQ(scrape_of(*registry).value("zkrecipes_session_expirations_total"), 1);
+}
+
+TEST_F(ScrapeTest, AClosedConnection_IsNoLostSession) {
+  const auto registry = std::make_shared<prometheus::Registry>();
+  ConnectionOptions settings = options();
+  settings.observer = std::make_shared<PrometheusObserver>(registry);
+  disconnect(connect(settings));
+  EXPECT_EQ(scrape_of(*registry).value("zkrecipes_session_expirations_total"), 0);
+}
+
 }  // namespace
 }  // namespace zkrecipes::testing

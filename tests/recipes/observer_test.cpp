@@ -257,6 +257,8 @@ TEST_F(ObserverTest, StatesAndServers_AreReportedWithTheSession) {
                                 std::pair(State::lost, first), std::pair(State::connected, second),
                                 std::pair(State::closed, second)));
   EXPECT_EQ(log->states().front().before, State::connecting);
+  for (const StateChanged& one : log->states())
+    EXPECT_EQ(one.session_expired, one.state == State::lost) << to_string(one.state);
   ASSERT_EQ(log->servers().size(), 1U) << "always the same one";
   EXPECT_EQ(log->servers().front().address, proxy().address());
   EXPECT_EQ(log->servers().front().before, "");

@@ -39,7 +39,9 @@ constexpr std::string_view kAnyLevel = ":ZOO_";
 std::string text_of(std::string_view line) {
   const std::size_t level = line.find(kAnyLevel);
   const std::size_t end = level == std::string_view::npos ? level : line.find(": ", level);
-  return std::string(end == std::string_view::npos ? line : line.substr(end + 2));
+  std::string text(end == std::string_view::npos ? line : line.substr(end + 2));
+  remove_end(text);
+  return text;
 }
 
 void take_line(Slot& slot, const char* message) {

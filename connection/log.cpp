@@ -32,11 +32,6 @@ std::string without_name(const std::string& line) {
   return line.compare(0, kName.size(), kName) == 0 ? line.substr(kName.size()) : line;
 }
 
-/// Texts of others may end with a full stop or a line break; lines have neither.
-void remove_end(std::string& line) {
-  line.erase(line.find_last_not_of(" .\t\r\n") + 1);
-}
-
 /// Before the program has set up its logging, glog would print a banner about that in front of the first line.
 void write_to_stderr(LogSeverity severity, const std::string& line) {
   // A program that has not set up its logging wants to hear only what is wrong.
@@ -62,6 +57,10 @@ void write_to_glog(LogSeverity severity, const std::string& line) {
 }
 
 }  // namespace
+
+void remove_end(std::string& line) {
+  line.erase(line.find_last_not_of(" .\t\r\n") + 1);
+}
 
 void Log::write(LogSeverity severity, const std::string& line) const noexcept {
   try {

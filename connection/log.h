@@ -9,6 +9,9 @@
 
 namespace zkrecipes::detail {
 
+/// Texts of others may end with a full stop or a line break; lines have neither, nor do texts inside of them.
+void remove_end(std::string& line);
+
 /// Where the lines of a connection go: to the program's sink, else to glog. Thread-safe. Call it without a lock held: a
 /// sink may call back into the library.
 class Log {

@@ -324,6 +324,14 @@ TEST(CClientLogTest, EachSinkHasItsOwnLines) {
   EXPECT_EQ(second_line, "") << "only what is wrong";
 }
 
+// They are put into the middle of lines.
+TEST(CClientLogTest, Texts_HaveNoFullStop) {
+  std::string text;
+  const detail::CClientLog log([&](const std::string& line) { text = line; });
+  log.callback()("12:00:00:ZOO_ERROR@connect: Connection closed.\n");
+  EXPECT_EQ(text, "Connection closed");
+}
+
 TEST(CClientLogTest, RepeatedLines_AreLeftOut) {
   int lines = 0;
   const detail::CClientLog log([&](const std::string&) { ++lines; });

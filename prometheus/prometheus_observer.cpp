@@ -32,15 +32,44 @@ void change(prometheus::Gauge& gauge, double by) {
   if (by < 0) gauge.Decrement(-by);
 }
 
+/// Of the character that begins with this byte; 0: none does.
+std::size_t utf8_length(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first < 0xE0) return 2;
+  if (first >= 0xE0 && first < 0xF0) return 3;
+  return first >= 0xF0 && first < 0xF5 ? 4 : 0;
+}
+
+bool is_utf8(const std::string& text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(byte(at));
+    if (length == 0 || text.size() - at < length) return false;
+    for (std::size_t next = 1; next < length; ++next)
+      if ((byte(at + next) & 0xC0) != 0x80) return false;
+    // Longer than needed, a surrogate, or beyond the last character.
+    if (byte(at) == 0xE0 && byte(at + 1) < 0xA0) return false;
+    if (byte(at) == 0xED && byte(at + 1) >= 0xA0) return false;
+    if (byte(at) == 0xF0 && byte(at + 1) < 0x90) return false;
+    if (byte(at) == 0xF4 && byte(at + 1) >= 0x90) return false;
+    at += length;
+  }
+  return true;
+}
+
 PrometheusOptions checked(PrometheusOptions options) {
   for (const char* taken : {"lock", "mode", "result", "reason", "session", "le"})
     if (options.labels.count(taken) != 0)
       throw std::invalid_argument(std::string("zkrecipes: PrometheusOptions::labels: the name \"") + taken +
                                   "\" is one of the metrics' own; choose another");
-  for (const auto& [name, value] : options.labels)
+  for (const auto& [name, value] : options.labels) {
     if (!prometheus::CheckLabelName(name))
       throw std::invalid_argument("zkrecipes: PrometheusOptions::labels: \"" + name +
                                   "\" is no label name; use letters, digits and underscores, and begin with a letter");
+    if (!is_utf8(value))
+      throw std::invalid_argument("zkrecipes: PrometheusOptions::labels: the value of \"" + name +
+                                  "\" is not UTF-8, and Prometheus would refuse all metrics of this program");
+  }
   return options;
 }
 

@@ -193,6 +193,15 @@ TEST_F(ObserverMetricsTest, BadInput_IsRefused) {
   EXPECT_THROW(PrometheusObserver(registry(), options), std::invalid_argument);
   options.labels = {{"not-a-label", "x"}};
   EXPECT_THROW(PrometheusObserver(registry(), options), std::invalid_argument);
+  // Prometheus would refuse the whole scrape.
+  for (const char* value : {"\xff", "caf\xe9", "\xc3", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
+    options.labels = {{"connection", value}};
+    EXPECT_THROW(PrometheusObserver(registry(), options), std::invalid_argument) << value;
+  }
+  for (const char* value : {"", "orders", "caf\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x94\x92"}) {
+    options.labels = {{"connection", value}};
+    EXPECT_NO_THROW(PrometheusObserver(registry(), options)) << value;
+  }
 }
 
 TEST_F(ObserverMetricsTest, AMetricOfAnotherKindWithOurName_IsRefused) {

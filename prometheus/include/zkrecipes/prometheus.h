@@ -17,7 +17,7 @@ namespace zkrecipes {
 /// Settings of a PrometheusObserver, checked by its constructor.
 struct PrometheusOptions {
   /// On each metric, to tell the connections of a process apart: {{"connection", "orders"}}. The names `lock`, `mode`,
-  /// `result`, `reason`, `session` and `le` are taken.
+  /// `result`, `reason`, `session` and `le` are taken. Values are UTF-8.
   std::map<std::string, std::string> labels;
   /// Locks are told apart by LockOptions::name. This many names have time series of their own; locks with further names
   /// are counted together as lock="other", so that a program which makes names up cannot flood the monitoring. Each

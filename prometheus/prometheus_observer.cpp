@@ -19,8 +19,8 @@ using prometheus_detail::LockSeries;
 namespace {
 
 // A lease margin is less than a session timeout, and a heartbeat that takes longer than that has ended the session.
-const prometheus::Histogram::BucketBoundaries kRoundTrip = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
-                                                            0.05,   0.1,   0.25,   0.5,   1,    2.5};
+const prometheus::Histogram::BucketBoundaries kRoundTrip = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                                            0.25,   0.5,   1,      2.5,   5,    10,    30};
 const prometheus::Histogram::BucketBoundaries kMargin = {0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 60};
 
 double seconds(std::chrono::nanoseconds time) {

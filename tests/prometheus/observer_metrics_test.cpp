@@ -154,6 +154,18 @@ TEST_F(ObserverMetricsTest, TheLeaseMargin_IsNoNumberOnceTheSessionIsLost) {
   EXPECT_TRUE(std::isnan(scrape().value("zkrecipes_lease_margin_seconds")));
 }
 
+TEST_F(ObserverMetricsTest, ARoundTripOfSeconds_HasABucket) {
+  const auto observer = make();
+  HeartbeatAnswered beat;
+  for (const auto round_trip : {4s, 8s, 20s}) {
+    beat.round_trip = round_trip;
+    observer->on_heartbeat(beat);
+  }
+  EXPECT_EQ(scrape().value("zkrecipes_heartbeat_seconds_bucket", {{"le", "5"}}), 1);
+  EXPECT_EQ(scrape().value("zkrecipes_heartbeat_seconds_bucket", {{"le", "10"}}), 2);
+  EXPECT_EQ(scrape().value("zkrecipes_heartbeat_seconds_bucket", {{"le", "30"}}), 3);
+}
+
 // That of a handle which is lent can come back after its lease ran out.
 TEST_F(ObserverMetricsTest, ALostSessionThatComesBack_IsTheSameSession) {
   const auto observer = make();

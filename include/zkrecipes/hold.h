@@ -42,9 +42,10 @@ struct AcquisitionCost {
 /// Blocking and errors: only release(), release_for() and release_until() block. Only these and on_lost() throw.
 ///
 ///     zkrecipes::Hold hold = mutex.acquire();
-///     const auto lost = hold.on_lost([&] { stop_working(); });
+///     auto lost = hold.on_lost([&] { stop_working(); });
 ///     while (hold.is_valid() && work_to_do())
 ///       write_piece(hold.token());  // the resource refuses smaller tokens, see FencingGate
+///     lost.disconnect_and_wait();   // before what the callback uses is destroyed
 class Hold {
  public:
   Hold() noexcept;

@@ -31,11 +31,11 @@ struct Job {
 
 TEST_F(DocsTest, Readme_AHoldIsAnObject) {
   Store store;
-  Job job;
+  const auto job = std::make_shared<Job>();
   FairMutex mutex(connect(), kPath);
 #include <README_2.inc>
   EXPECT_EQ(store.writes, 3);
-  EXPECT_FALSE(job.cancelled);
+  EXPECT_FALSE(job->cancelled);
 }
 
 struct Events {

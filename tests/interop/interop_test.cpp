@@ -141,6 +141,29 @@ TEST_F(InteropTest, AKilledWaiterOfEachLanguage_KeepsTheOneBehindItWaiting) {
   }
 }
 
+TEST_F(InteropTest, OtherKindsOnOnePath_CuratorDoesNotWaitForThemAndWeDo) {
+  using Kinds = std::pair<const char*, const char*>;
+  for (const auto& [first, second] : {Kinds("exclusive", "read"), Kinds("exclusive", "write"),
+                                      Kinds("read", "exclusive"), Kinds("write", "exclusive")}) {
+    for (const Language ahead : {Language::cpp, Language::java}) {
+      const Language behind = ahead == Language::cpp ? Language::java : Language::cpp;
+      const std::string path = std::string("/kinds_") + to_string(ahead) + "_" + first + "_" + second;
+      join(worker(ahead), first, path, path + "_first");
+      granted(worker(ahead), path + "_first");
+      join(worker(behind), second, path, path + "_second");
+      if (behind == Language::java) {
+        granted(worker(behind), path + "_second");  // beside the first, which docs/znode_layout.md warns of
+        release(worker(ahead), path + "_first");
+      } else {
+        EXPECT_FALSE(worker(behind).has_said("granted " + path + "_second"));
+        release(worker(ahead), path + "_first");
+        granted(worker(behind), path + "_second");
+      }
+      release(worker(behind), path + "_second");
+    }
+  }
+}
+
 TEST_F(InteropTest, ServerRestart_KeepsTheQueue) {
   join(worker(Language::java), "exclusive", "/restart", "first");
   granted(worker(Language::java), "first");

@@ -232,6 +232,25 @@ TEST_F(MixedKinds, OfTwoThatRace_AtMostOneHolds) {
   EXPECT_EQ(mutexes + semaphores + neither, 60);
 }
 
+// ---- Mutex and read/write lock ----
+
+TEST_F(MixedKinds, AMutexCountsAsAWriter) {
+  FairMutex mutex(connect(), kPath);
+  ReadWriteLock both(connect(), kPath);
+  {
+    const Hold hold = mutex.acquire();
+    EXPECT_FALSE(both.try_acquire_read());
+    EXPECT_FALSE(both.try_acquire_write());
+  }
+  for (const bool write : {false, true}) {
+    const Hold hold = write ? both.acquire_write() : both.acquire_read();
+    EXPECT_FALSE(mutex.try_acquire());
+    PendingHold waiting = mutex.acquire_async();
+    EXPECT_TRUE(wait_for_children(kPath, 2));
+    EXPECT_FALSE(waiting.ready());
+  }
+}
+
 // ---- SimpleLock ----
 
 TEST_F(MixedKinds, ASimpleLockAtAFairLocksPath_IsRefusedInWords) {

@@ -15,10 +15,10 @@ enum class ErrorCode {
   session_lost,           ///< the session that owned the hold is over
   not_held,               ///< released or never acquired
   sequence_exhausted,     ///< the lock path has used up its 2^31 sequence numbers
-  unusable_path,          ///< the lock path cannot hold a lock (an ephemeral parent, another program's data node)
+  unusable_path,          ///< the path cannot hold this lock: another kind of lock or data is there, or no chroot
   too_many_watches,       ///< more waiters than one connection can watch for
   forked,                 ///< used in the child of a fork()
-  unsupported,            ///< neither the server nor the installed C client can do it
+  unsupported,            ///< the server is older than ZooKeeper 3.5
   rejected,               ///< any other final refusal by the server
   too_large,              ///< a request larger than the server accepts (jute.maxbuffer)
   timed_out,              ///< the time that the caller gave was over

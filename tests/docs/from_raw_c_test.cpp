@@ -40,10 +40,11 @@ TEST_F(FromRawC, TheLockByHand_WorksWhileNothingFails) {
 }
 
 TEST_F(FromRawC, Bug1_ALostReplyLeavesANodeThatNobodyKnows) {
-  const Handle handle = open(proxy().address());
+  const Handle other = open(addresses()), handle = open(proxy().address());
+  EXPECT_NE(lock_by_hand(other.get(), kPath), "");
   proxy().drop_reply(RequestKind::create);
-  EXPECT_EQ(lock_by_hand(handle.get(), kPath), "");
-  EXPECT_TRUE(wait_for_children(kPath, 1));
+  EXPECT_EQ(lock_by_hand(handle.get(), kPath), "") << "and it has not waited for the other";
+  EXPECT_TRUE(wait_for_children(kPath, 2));
   wait_until_connected(handle);
 }
 

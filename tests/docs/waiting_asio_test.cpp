@@ -36,7 +36,7 @@ TEST_F(DocsTest, Asio_Future) {
 
 TEST_F(DocsTest, Asio_APendingHold) {
   Store store;
-  FairMutex mutex(connect(), kPath);
+  ReadWriteLock catalogue(connect(), kPath);
 #include <docs/waiting/asio_5.inc>
   EXPECT_EQ(store.writes, 1);
 }

@@ -32,7 +32,7 @@ class Client;
 }
 
 /// A connection to a ZooKeeper ensemble that outlives its sessions: after a session is over it makes a new one by
-/// itself, for ever unless RetryPolicy says otherwise.
+/// itself, for ever unless RetryPolicy says otherwise. One per process is enough: all threads and locks can share it.
 ///
 ///     zkrecipes::Connection connection("zk1:2181,zk2:2181,zk3:2181/my-service");
 ///     if (!connection.wait_until_connected(std::chrono::seconds(10))) return complain();

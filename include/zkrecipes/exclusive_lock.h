@@ -99,7 +99,7 @@ class ExclusiveLock {
 
   // About the current lock() of this object: that of the calling thread, else the newest. Without one, is_held() is
   // false and the others throw Error(not_held).
-  bool is_held() const noexcept;  ///< and valid
+  bool is_held() const noexcept;  ///< and valid; costs no request
   FencingToken fencing_token() const;
   std::string node() const;
   [[nodiscard]] Subscription on_lost(std::function<void()> callback);

@@ -56,7 +56,7 @@ class Hold {
   /// True unless empty or released. Says nothing about validity.
   explicit operator bool() const noexcept;
 
-  bool is_valid() const noexcept;
+  bool is_valid() const noexcept;  ///< compares times; costs no request
   /// The time, on this machine's clock, until which no other contender can have the lock. Moves on while the server
   /// answers. Not later than the loss of a lost hold, nor than the release of a released one.
   Clock::time_point valid_until() const noexcept;

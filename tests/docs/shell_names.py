@@ -9,10 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 
 # Programs of others that the pages call. A name that is missing here is a typing error, or wants a line.
-EXTERNAL = set("""apt apt-get bash cat cd chmod command conan cp crontab curl cut date docker dpkg echo export false flock g++ git
- grep head jq kill logger ls make man mkdir mktemp mv pg_dump pkg-config printf ps psql python3 read rm rsync sed set sleep
+EXTERNAL = set("""apt apt-get base64 bash cat cd chmod command conan cp crontab curl cut date docker dpkg echo export false flock g++ git
+ grep head jq kill logger ls make man mkdir mktemp mv openssl pg_dump pkg-config printf ps psql python3 read rm rsync sed set sleep
  sqlite3 systemctl tail tar tee test timeout touch trap true umask unset vcpkg wait watch xargs zkCli.sh
  backup.sh deploy.sh render.sh report.sh scheduler sh""".split())
+# That no script of this project installs.
+PACKAGES_OF_USERS = {"zookeeperd"}
 BUILD_TOOLS = {"cmake", "ctest"}
 WRAPPERS = {"sudo", "exec", "nice", "time", "env", "nohup", "!"}
 RESERVED = {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "{", "}"}
@@ -96,7 +98,7 @@ class Checker:
         if name in BUILD_TOOLS:
             yield from self.of_presets(arguments)
         elif name == "apt-get" and "install" in arguments:
-            unknown = [a for a in arguments if a[0] not in "-./" and a != "install" and a not in self.packages]
+            unknown = [a for a in arguments if a[0] not in "-./" and a != "install" and a not in self.packages | PACKAGES_OF_USERS]
             yield from (f"scripts/setup knows no package {each}" for each in unknown)
         elif name == "zklock":
             yield from self.of_zklock(own, block)

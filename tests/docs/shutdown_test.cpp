@@ -24,6 +24,18 @@ TEST_F(DocsTest, Shutdown_ASignalEndsTheProgramInOrder) {
   }
 }
 
+TEST_F(DocsTest, Shutdown_ASecondSignalEndsAProgramThatHangs) {
+  setenv("ZKRECIPES_DOCS_SERVERS", (proxy().address() + chroot()).c_str(), 1);
+  testkit::ChildProcess program({std::string(ZKRECIPES_DOCS_PROGRAMS) + "/docs/shutdown_1"});
+  EXPECT_EQ(program.read_line(kLimit), "working");
+  proxy().black_hole();  // so its end takes some seconds
+  kill(program.pid(), SIGINT);
+  EXPECT_EQ(program.read_line(kLimit), "ended in order");
+  kill(program.pid(), SIGINT);
+  EXPECT_EQ(program.wait(kLimit), 128 + SIGINT);
+  for (const Contender& each : contenders(connect(), kPath)) expire(each.session);
+}
+
 TEST_F(DocsTest, Shutdown_ASignalEndsAWaitToo) {
   FairMutex other(connect(), kPath);
   const Hold hold = other.acquire();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of docs/logging.md, compiled; the second one is also run. The included files are made from the page.
+// The code of docs/logging.md, compiled; all but the first are also run. The included files are made from the page.
 #include <glog/logging.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ struct Logger {
 };
 
 void set_up_as_in_the_docs(char** argv){
-#include <logging_1.inc>
+#include <logging_1.inc>  // not run
 }
 
 std::function<void(LogSeverity, const std::string&)> sink_of_the_docs(Logger& logger) {

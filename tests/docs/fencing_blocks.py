@@ -286,7 +286,7 @@ def run(blocks, _root):
         binaries = postgres_folder()
         postgres = f"PostgreSQL {run_postgres(sql, binaries)}" if binaries else "not on PostgreSQL, whose server is not installed"
         ran = {each: f"run on SQLite, {postgres}" for each in sql}
-        ran[sql[ONE_STATEMENT]] = f"run on {postgres}" if binaries else postgres
+        ran[sql[ONE_STATEMENT]] = f"run on {postgres}" if binaries else "not run, PostgreSQL's server is not installed"
         for block in (each for each in blocks if each.language == "python"):
             run_object_store(block)
             ran[block] = "run"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks a block of shell: bash can parse it, and what it names of this project exists."""
+"""Checks a block of shell or of a crontab: bash can parse it, and what it names of this project exists."""
 
 import json
 import re
@@ -12,13 +12,14 @@ from pathlib import Path
 EXTERNAL = set("""apt apt-get base64 bash cat cd chmod command conan cp crontab curl cut date docker dpkg echo export false flock g++ git
  grep head jq kill logger ls make man mkdir mktemp mv openssl pg_dump pkg-config printf ps psql python3 read rm rsync sed set sleep
  sqlite3 systemctl tail tar tee test timeout touch trap true umask unset vcpkg wait watch xargs zkCli.sh
- backup.sh deploy.sh render.sh report.sh scheduler sh""".split())
+ backup.sh cleanup.sh deploy.sh render.sh report.sh scheduler sh upload.sh""".split())
 # That no script of this project installs.
 PACKAGES_OF_USERS = {"zookeeperd"}
 BUILD_TOOLS = {"cmake", "ctest"}
 WRAPPERS = {"sudo", "exec", "nice", "time", "env", "nohup", "!"}
 RESERVED = {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "in", "{", "}"}
 SEPARATORS = {";", "&", "&&", "|", "||", "(", ")", ";;", "\n"}
+CRON_TIME = re.compile(r"^(?:@\w+|(?:[\d*,/-]+\s+){4}[\d*,/a-z-]+)\s+")
 ASSIGNMENT = re.compile(r"^\w+\+?=")
 IN_PROJECT = re.compile(r"^(?:bench|cmake|connection|docs|examples|include|packaging|recipes|scripts|testkit|tests|third_party|"
                         r"tools)/[\w./*-]*$")
@@ -28,9 +29,11 @@ BEHIND_DASHES = {"scripts/demo": ["examples/herd_effect", "examples/pause"],
 
 
 def commands_of(block):
-    """The lines to type: all of sh; of console those behind a prompt, with their continuations."""
+    """The lines to type: all of sh; of console those behind a prompt, with their continuations; what a crontab runs."""
     if block.language == "sh":
         return block.text
+    if block.language == "crontab":
+        return "".join(CRON_TIME.sub("", line) + "\n" for line in block.text.splitlines())
     lines, continues = [], False
     for line in block.text.split("\n"):
         if line.startswith(("$ ", "# ")):
@@ -77,7 +80,11 @@ class Checker:
     def __init__(self, root, build, zklock=None):
         self.root, self.build, self.zklock = Path(root), Path(build), zklock
         presets = json.loads((self.root / "CMakePresets.json").read_text(encoding="utf-8"))
-        self.presets = {each["name"] for each in presets["configurePresets"] if not each.get("hidden")}
+        self.presets, self.build_presets, self.test_presets = (
+            {each["name"] for each in presets.get(kind, []) if not each.get("hidden")}
+            for kind in ("configurePresets", "buildPresets", "testPresets"))
+        self.cmake_options = set(re.findall(r"\bZKRECIPES_\w+", "".join(
+            each.read_text(encoding="utf-8") for each in [*self.root.glob("CMakeLists.txt"), *self.root.glob("cmake/*.cmake")])))
         self.packages = set(re.findall(r"[a-z0-9][a-z0-9+.-]+", (self.root / "scripts/setup").read_text(encoding="utf-8")))
         self.not_built = []  # blocks with commands of programs that this build does not have
 
@@ -85,6 +92,12 @@ class Checker:
         text = commands_of(block)
         if not text.strip():
             return [f"{block}: no line begins with a prompt ($)"]
+        if block.language == "crontab":
+            wrong = [line for line in block.text.splitlines()
+                     if line.strip() and not line.startswith("#") and not ASSIGNMENT.match(line) and
+                     (not CRON_TIME.match(line) or re.search(r"(?<!\\)%", line))]
+            if wrong:
+                return [f"{block}: cron cannot read '{each}'" for each in wrong]
         parsed = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False)
         if parsed.returncode != 0:
             return [f"{block}: bash cannot parse it: {parsed.stderr.strip()}"]
@@ -96,7 +109,14 @@ class Checker:
             else (arguments, [])
         yield from self.of_paths(arguments)
         if name in BUILD_TOOLS:
-            yield from self.of_presets(arguments)
+            yield from self.of_build_tool(name, own)
+        elif name == "pkg-config":
+            yield from self.of_options(name, name, own)
+        elif name == "g++":
+            yield from (f"g++ refuses {each}" for each in own if each.startswith("-std=") and subprocess.run(
+                ["g++", each, "-fsyntax-only", "-x", "c++", "/dev/null"], capture_output=True, check=False).returncode != 0)
+        elif name in ("sh", "bash") and arguments[:1] == ["-c"]:
+            yield from self.of_script(arguments[1], block)
         elif name == "apt-get" and "install" in arguments:
             unknown = [a for a in arguments if a[0] not in "-./" and a != "install" and a not in self.packages | PACKAGES_OF_USERS]
             yield from (f"scripts/setup knows no package {each}" for each in unknown)
@@ -131,11 +151,30 @@ class Checker:
             if IN_PROJECT.match(each) and not list(self.root.glob(each.rstrip("/"))):
                 yield f"there is no {each}"
 
-    def of_presets(self, arguments):
+    def of_script(self, text, block):
+        parsed = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False)
+        if parsed.returncode != 0:
+            yield f"bash cannot parse '{text}': {parsed.stderr.strip()}"
+            return
+        for command in simple_commands(text):
+            yield from self.of_command(command, block)
+
+    def of_build_tool(self, name, arguments):
+        mode = arguments[0] if arguments[:1] in (["--build"], ["--install"]) else None
+        presets = self.test_presets if name == "ctest" else self.build_presets if mode == "--build" else self.presets
         for before, each in zip(arguments, arguments[1:]):
-            preset = each if before == "--preset" else each.removeprefix("build/") if each.startswith("build/") else None
-            if preset and preset.split("/")[0] not in self.presets:
-                yield f"CMakePresets.json has no preset {preset}"
+            if before == "--preset" and each not in presets:
+                yield f"CMakePresets.json has no preset {each} for {name} {mode or ''}"
+            elif each.startswith("build/") and each.split("/")[1] not in self.presets:
+                yield f"CMakePresets.json has no preset {each.split('/')[1]}"
+        known = help_of(name) + (output_of(name, mode) if mode else "")
+        for option in options_in(arguments):
+            if option.startswith("-D"):
+                variable = option[2:].split(":")[0]
+                if variable.startswith("ZKRECIPES_") and variable not in self.cmake_options:
+                    yield f"CMake has no option {variable} here"
+            elif not mentions(known, option):
+                yield f"'{name} {mode or ''} --help' has no option {option}"
 
     def of_built(self, name, arguments, block):
         _, preset, *rest = name.split("/")
@@ -182,8 +221,12 @@ def mentions(text, word):
     return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
 
 
-@lru_cache(maxsize=None)
 def help_of(program, *arguments):
-    done = subprocess.run([program, *arguments, "--help"], capture_output=True, text=True, timeout=60, check=False,
+    return output_of(program, *arguments, "--help")
+
+
+@lru_cache(maxsize=None)
+def output_of(program, *arguments):
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, check=False,
                           stdin=subprocess.DEVNULL)
     return done.stdout + done.stderr

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions of docs/metrics.md, in blocks and in the table of alerts, name metrics that exist."""
+
+import re
+
+PAGE = "docs/metrics.md"
+PARTS_OF_HISTOGRAMS = re.compile(r"_(?:bucket|sum|count)$")
+
+
+def run(blocks, root):
+    sources = "".join(each.read_text(encoding="utf-8") for each in sorted((root / "prometheus").glob("*.cpp")))
+    metrics = set(re.findall(r'"(zkrecipes_\w+)"', sources))
+    assert "zkrecipes_waiters" in metrics, metrics
+    named = set(re.findall(r"\bzkrecipes_\w+", (root / PAGE).read_text(encoding="utf-8")))
+    problems = [f"{PAGE}: there is no metric {each}" for each in sorted(named)
+                if each not in metrics and PARTS_OF_HISTOGRAMS.sub("", each) not in metrics]
+    expressions = [each for each in blocks if each.language == "promql"]
+    problems += [f"{each}: brackets do not match" for each in expressions
+                 if any(each.text.count(a) != each.text.count(b) for a, b in ("()", "[]", "{}"))]
+    return {each: "names of metrics looked up" for each in expressions}, problems

@@ -10,9 +10,10 @@
 #include "examples/support/program.h"
 
 int main(int argc, char** argv) {
-  examples::Program program("contenders",
-                            "Who holds a lock and who waits, in order: for people who ask why nothing moves.\n"
-                            "With --path and --servers it looks at a lock of yours instead.");
+  examples::Program program(
+      "contenders",
+      "Lists the holder of a lock and the waiters, in order, for people who ask why nothing moves.\n"
+      "With --path and --servers it looks at a lock of yours instead.");
   std::string path;
   program.options().text("path", &path, "a lock path to look at");
 

@@ -10,10 +10,9 @@
 #include "examples/support/say.h"
 
 int main(int argc, char** argv) {
-  examples::Program program(
-      "lost_lock",
-      "The line of the one who holds the lock is cut. It learns from its own clock that the lock\n"
-      "is lost, and before anybody else can have it.");
+  examples::Program program("lost_lock",
+                            "The network of the holder is cut. The holder learns from its own clock that the lock\n"
+                            "is lost, and before anybody else can have it.");
   int session_timeout = 2000;
   program.options().number("session-timeout", &session_timeout, 500, 60'000,
                            "milliseconds; the server may have a larger minimum");

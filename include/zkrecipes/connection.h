@@ -78,8 +78,8 @@ class Client;
 ///   must hear of a lost hold.
 /// - In callbacks that run on threads of the program, blocking calls of the library are allowed.
 /// - close() and the destructor hand over all callbacks that are due, and do not wait until they have run.
-/// - The executor is kept until the connection and everything that was made on it are gone. So long must live what
-///   it refers to, for example an io_context.
+/// - The executor is kept until the connection and everything that was made on it are gone. Everything that the
+///   executor refers to, for example an io_context, must live that long.
 class Connection {
  public:
   /// Start connecting and return at once. Throws std::invalid_argument on bad input.

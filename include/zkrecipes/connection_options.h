@@ -115,11 +115,10 @@ struct ConnectionOptions {
   LogSink log;
   /// Runs the callbacks of on_ready(), on_revoke, on_lost() and on_state_change(): it is given each of them as a
   /// function to be called once, now or later, on any thread. Default: threads of the connection call them. See
-  /// Connection for what an executor may do. It may own threads, unless it is a callback that destroys the last of the
-  /// connection, its locks and its holds: the executor then ends on its own thread, which its destructor cannot join.
+  /// Connection for what an executor may do. The executor may own threads. Exception: if a callback destroys
+  /// the last object of the connection, the executor is destroyed on its own thread, which cannot join itself.
   std::function<void(std::function<void()>)> executor;
-  /// Hears of what the locks of this connection and the connection itself do; see zkrecipes/observer.h. Default:
-  /// nobody.
+  /// Is notified of what the connection and its locks do; see zkrecipes/observer.h. Default: none.
   std::shared_ptr<Observer> observer;
 };
 

@@ -46,8 +46,8 @@ class LockCore;
 /// (not_connected) when the connection is not up, or is lost meanwhile, unless this object has retained the lock. It
 /// does wait for a silent server until the connection gives that server up. Boost.Thread's interruption ends all this.
 ///
-/// A timed call whose time is over, or whose timeout is zero or negative, is a try that does not wait for a new
-/// Connection either, because a time limit is for all waiting. So is acquire_async() with a deadline that is over.
+/// A timed call with a timeout of zero or less, or a deadline that has passed, is a try, and does not wait for a new
+/// Connection either. So is acquire_async() with a deadline that has passed.
 ///
 /// Errors: all calls that acquire throw ConnectionClosed, NotAuthorized, or Error when the server refuses for good.
 /// Blocking calls inside a callback of the library throw std::logic_error. "Not in time" is not an error: the

@@ -57,8 +57,8 @@ class Hold {
   explicit operator bool() const noexcept;
 
   bool is_valid() const noexcept;  ///< compares times; costs no request
-  /// The time, on this machine's clock, until which no other contender can have the lock. Moves on while the server
-  /// answers. Not later than the loss of a lost hold, nor than the release of a released one.
+  /// The time, on this machine's clock, until which no other contender can have the lock. Grows while the server
+  /// answers. For a lost or released hold it is never later than the loss or the release.
   Clock::time_point valid_until() const noexcept;
   /// Fixed for the life of the hold, also after it is lost.
   FencingToken token() const noexcept;

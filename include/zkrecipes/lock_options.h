@@ -30,8 +30,8 @@ struct LockOptions {
   /// How long the lock stays with this object after a release while nobody else wants it; 0: not at all. The next
   /// acquire through this object then takes it over at once, without a request. FairMutex and RecursiveFairMutex only.
   ///
-  /// For a lock that one process takes again and again, and others seldom: it stays only where the listing by which it
-  /// was granted has shown no other contender. Others see an ordinary holder. A newcomer gets an idle lock two round
+  /// For a lock that one process takes often and others seldom. It is retained only if no other contender was listed
+  /// when it was granted. Others see an ordinary holder. A newcomer gets an idle lock two round
   /// trips after it asked, and one that is in use at its release. Until the holder has heard of the newcomer, acquires
   /// through this object may overtake it. The holder does not hear of the tries of others, which never queue: for them
   /// the lock is busy while it stays, and each use through this object begins the time again. So let other users wait

@@ -127,7 +127,7 @@ struct HeartbeatAnswered {
 ///   released.
 /// - With LockOptions::retain each hold is a pair of its own; between two holds nothing is held. A hold that takes a
 ///   retained node over has no cost.
-/// - A hold that is released after it was lost was lost.
+/// - Releasing a hold that was lost is not reported: on_lost() was.
 /// - In the child of a fork nothing is reported. What a process that ends holds is not reported.
 ///
 /// Order: events with one id are reported one after the other, in the order in which they happened, and so are those
@@ -138,8 +138,8 @@ struct HeartbeatAnswered {
 /// Threads: on_...() is called on threads of the library and on threads that call the library, on several at the same
 /// time. So an observer must be thread-safe; then several connections may share it. The library holds none of its
 /// mutexes then: an observer may ask the connection for its state() and may release holds. It must return soon,
-/// because heartbeats and acquires may wait for it. Calls that block throw std::logic_error there. So do not destroy or
-/// close a Connection on a handle of the program there: that cannot throw, and would wait for itself for some seconds.
+/// because heartbeats and acquires may wait for it. Calls that block throw std::logic_error there. Do not close or
+/// destroy a Connection on the program's own handle there: it cannot throw, and would block for some seconds.
 ///
 /// Exceptions are logged and dropped.
 ///

@@ -60,10 +60,10 @@ class PendingHold {
     return wait_by(to_deadline(deadline));
   }
   /// `callback` is called once, on a thread of the connection or by its executor and never inside this call, when
-  /// ready() has become true; also if it is already, and also after the connection is closed. It owns the result and
-  /// needs nothing of this object, which has to be kept all the same: its end drops the callback. A second callback
-  /// replaces the first, if that was not called yet; an empty one removes it. An exception that it throws is logged and
-  /// dropped. Throws std::logic_error if the result was already taken, or a thread waits for it in get().
+  /// ready() has become true; also if it is already, and also after the connection is closed. The callback
+  /// owns the result. Keep the PendingHold until then: destroying it drops the callback. A second callback replaces the
+  /// first, if that was not called yet; an empty one removes it. An exception that it throws is logged and dropped.
+  /// Throws std::logic_error if the result was already taken, or a thread waits for it in get().
   void on_ready(std::function<void(AcquireResult)> callback) &;
   /// Waits, and hands the hold over. Works once. Throws what AcquireResult::value() throws: Error, ConnectionClosed,
   /// NotAuthorized or Cancelled; std::logic_error if the result is the callback's or was already taken, or inside a

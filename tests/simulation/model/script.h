@@ -86,6 +86,7 @@ class ScriptRunner {
   /// Until everything that has happened so far has been reported to everybody.
   void barrier(const std::string& root);
   void await(Client& client, const char* what, const std::function<bool()>& condition);
+  void await_answers(Client& client);
 
   ScriptHost& host_;
   std::vector<std::shared_ptr<Client>> clients_;

@@ -105,7 +105,13 @@ class ScriptRunner::Client final : public HandleListener {
     if (status == Status::ok) return;
     std::lock_guard<std::mutex> lock(mutex);
     waiting.erase(request_number);
-    add(entry.text + " not sent: " + to_string(status));
+    refusals.push_back(entry.text + " not sent: " + to_string(status));
+  }
+  /// Behind the answers: a refusal is known on the thread that sends, while answers to earlier requests arrive on
+  /// another one, so the order of the two is chance.
+  void report_refusals() {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (std::string& refusal : std::exchange(refusals, {})) add(std::move(refusal));
   }
   bool is(bool Client::*flag) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -152,6 +158,7 @@ class ScriptRunner::Client final : public HandleListener {
   bool former_expired = false;
   std::map<std::uint64_t, Entry> waiting;
   std::vector<Entry> entries;
+  std::vector<std::string> refusals;  // since the last answers were awaited
   std::vector<Entry> former_entries;  // two handles report independently of each other
 
  private:
@@ -205,6 +212,11 @@ void ScriptRunner::await(Client& client, const char* what, const std::function<b
   if (!host_.wait(condition)) client.note(std::string("timed out: ") + what);
 }
 
+void ScriptRunner::await_answers(Client& client) {
+  await(client, "answers", [&] { return client.all_answered(); });
+  client.report_refusals();
+}
+
 void ScriptRunner::open(Client& client, int server) {
   if (client.handle) return;
   detail::HandleSettings settings;
@@ -249,7 +261,7 @@ void ScriptRunner::move(Client& client, int server) {
   question.version = -2;
   if (server != former_server) client.send(*former, question);
   await(client, "end of the former handle", [&] { return client.is(&Client::former_expired); });
-  await(client, "answers", [&] { return client.all_answered(); });
+  await_answers(client);
   former->close();
   std::lock_guard<std::mutex> lock(client.mutex);
   for (Client::Entry& entry : std::exchange(client.former_entries, {})) client.entries.push_back(std::move(entry));
@@ -261,7 +273,7 @@ void ScriptRunner::run(const Script::Step& step) {
     case Script::Step::Kind::requests:
       if (!client.handle) return;
       for (const Request& request : step.requests) client.send(*client.handle, request);
-      await(client, "answers", [&] { return client.all_answered(); });
+      await_answers(client);
       // A connection that was lost is made again by the C client itself.
       await(client, "connection", [&] { return client.is(&Client::connected); });
       return;
@@ -281,7 +293,7 @@ void ScriptRunner::barrier(const std::string& root) {
     client->send(*client->handle, {RequestKind::exists, root});
   }
   for (const auto& client : clients_)
-    if (client->handle) await(*client, "barrier", [&] { return client->all_answered(); });
+    if (client->handle) await_answers(*client);
 }
 
 ScriptOutcome ScriptRunner::run(const Script& script, const std::string& root) {

@@ -30,11 +30,14 @@ function(zkrecipes_precompiled kind)
   target_precompile_headers(${owner} PRIVATE ${arg_HEADERS})
 endfunction()
 
-# zkrecipes_use_precompiled(<target> <kind>)
+# zkrecipes_use_precompiled(<target> <kind>): the target also gets the definitions of the kind's libraries. GCC reads the
+# text instead where macros or options of a target do not fit, which takes seconds for each file, and warns of it: an error
+# in our own build. A target with a macro that these headers look at, and that its kind does not have, needs the library
+# with that macro in its kind's LIBRARIES.
 function(zkrecipes_use_precompiled target kind)
   if(ZKRECIPES_PRECOMPILE_HEADERS)
-    target_precompile_headers(${target} REUSE_FROM zkrecipes_precompiled_${kind})
-    # GCC reads the text instead where the options of a target do not fit.
-    set_target_properties(${target} PROPERTIES PCH_WARN_INVALID OFF)
+    set(owner zkrecipes_precompiled_${kind})
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+    target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:${owner},COMPILE_DEFINITIONS>)
   endif()
 endfunction()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replies that are lost after the server has applied the request.
+#include <atomic>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <memory>
 #include <thread>
 
 #include "tests/support/fixture.h"
@@ -154,14 +156,20 @@ TEST_F(LostReply, OfAnUnwatchDoesNotSilenceTheNextWatcher) {
   Connection& connection = connect_by_proxy();
   const SyncClient client(connection);
   const auto session = client.session();
+  const auto suspensions = std::make_shared<std::atomic<int>>(0);
+  const Subscription states = connection.on_state_change([suspensions](ConnectionState state) {
+    if (state == ConnectionState::suspended) ++*suspensions;
+  });
   for (int round = 0; round < 5; ++round) {
     create_node("/lock/watched");
     const auto first = client.begin_watch("/lock/watched");
     ASSERT_EQ(first.reply.part().status, Status::ok);
     proxy().drop_reply(RequestKind::remove_watches);
     client.unwatch(first);
+    // Without a pause between two looks: the next watch has to begin before the unwatch could be repeated.
     const auto deadline = Clock::now() + kLimit;
-    while (connection.state() == ConnectionState::connected && Clock::now() < deadline) std::this_thread::yield();
+    while (*suspensions == round && Clock::now() < deadline) std::this_thread::yield();
+    ASSERT_EQ(*suspensions, round + 1);
     const auto second = client.begin_watch("/lock/watched", session);
     ASSERT_EQ(second.reply.part().status, Status::ok);
     // By the time of the second answer the unwatch has been repeated, if it ever is.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The code of docs/shutdown.md, run.
 #include <csignal>
+#include <cstdio>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -10,6 +11,61 @@
 
 namespace zkrecipes::testing {
 namespace {
+
+/// A process that holds the lock at kPath and, when it is told to, ends in the way that `end` names.
+class EndingTest : public DocsTest {
+ protected:
+  std::unique_ptr<testkit::ChildProcess> start_holder(const std::string& end,
+                                                      std::chrono::milliseconds session_timeout) {
+    auto holder = std::make_unique<testkit::ChildProcess>(std::vector<std::string>{
+        ZKRECIPES_ENDING_CLIENT, docs_servers(), kPath, std::to_string(session_timeout.count()), end});
+    EXPECT_EQ(holder->read_line(kLimit), "holds");
+    return holder;
+  }
+};
+
+TEST_F(EndingTest, Shutdown_ExitReleasesWhatHasStaticStorage) {
+  FairMutex next(connect(), kPath);
+  const auto holder = start_holder("exit_static", 20s);
+  EXPECT_FALSE(next.try_acquire());
+  holder->write("\n");
+  EXPECT_EQ(holder->wait(kLimit), 0);
+  EXPECT_TRUE(next.try_acquire()) << "its session of 20 s need not time out";
+}
+
+TEST_F(EndingTest, Shutdown_ExitLeavesWhatIsOnAStackToTheSessionTimeout) {
+  FairMutex next(connect(), kPath);
+  const auto holder = start_holder("exit", 20s);
+  holder->write("\n");
+  EXPECT_EQ(holder->wait(kLimit), 0);
+  EXPECT_FALSE(next.try_acquire());
+  for (const Contender& each : contenders(connect(), kPath)) expire(each.session);
+  EXPECT_TRUE(next.try_acquire());
+}
+
+TEST_F(EndingTest, Shutdown_ExecLeavesTheLockToTheSessionTimeout) {
+  FairMutex next(connect(), kPath);
+  const auto holder = start_holder("exec", 3s);
+  holder->write("\n");
+  EXPECT_EQ(holder->read_line(kLimit), "another program");
+  EXPECT_TRUE(next.try_acquire_for(kLimit)) << "also while the other program has the descriptors of the session";
+  EXPECT_FALSE(holder->has_ended());
+}
+
+/// How many descriptors a program has that this one starts.
+int descriptors_of_a_child() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> list(popen("ls /proc/self/fd", "r"), &pclose);
+  int lines = 0;
+  for (int c = std::fgetc(list.get()); c != EOF; c = std::fgetc(list.get())) lines += c == '\n' ? 1 : 0;
+  return lines;
+}
+
+TEST_F(DocsTest, Shutdown_AChildProcessInheritsThreeDescriptors) {
+  plain();
+  const int before = descriptors_of_a_child();
+  connect();
+  EXPECT_EQ(descriptors_of_a_child() - before, 3);
+}
 
 TEST_F(DocsTest, Shutdown_ASignalEndsTheProgramInOrder) {
   FairMutex next(connect(), kPath);

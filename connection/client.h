@@ -34,6 +34,7 @@ struct CreateSpec {
   CreateMode mode = CreateMode::ephemeral_sequential;
   std::string data;
   CreateMode parent_mode = CreateMode::container;  ///< for missing parents
+  bool needs_parent = false;                       ///< a missing parent is not made; the answer is `no_parent`
   AclPtr acl{};                                    ///< null: the connection's
   AclPtr parent_acl{};                             ///< of missing parents; null: the connection's
   /// An earlier session may have left a node with this guid in its name: remove it first. Not for in_data, where such

@@ -64,6 +64,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
       case Status::ok:
         return take({std::move(reply.path), reply.stat, false});
       case Status::no_node:
+        if (spec_.needs_parent) return finish(Status::no_parent);
         parents_ = with_ancestors(spec_.parent);
         if (parents_.empty()) return finish(Status::no_node);
         parent_ = parents_.size() - 1;

@@ -94,6 +94,8 @@ const char* to_string(Status status) noexcept {
       return "too large for the server";
     case Status::occupied:
       return "another kind of lock uses the path";
+    case Status::no_parent:
+      return "no parent";
     case Status::no_chroot:
       return "no such chroot";
     case Status::connection_loss:

@@ -25,7 +25,7 @@ namespace event {
 struct SessionReady {
   std::string guid;
 };
-/// The answer to Create: ok or node_exists.
+/// The answer to Create: ok, node_exists or no_parent.
 struct Created {
   Topic topic = Topic::line;
   Status status = Status::ok;

@@ -154,24 +154,44 @@ void SemaphoreFlow::handle(const event::TimerFired& timer, Actions& out) {
 
 /// All in one round trip with the listing. The listing sets no watch, which would have to be taken back when there are
 /// enough permits.
+///
+/// Only the first lease may make the folder. If each could, one might be refused because of another lock while the next
+/// one, which looked earlier or later, makes the folder and leaves it behind.
 void SemaphoreFlow::create_leases(Actions& out) {
   step_ = Step::at_head;
   counted_too_early_ = false;
   looked_around_ = false;
   made_leases_folder_ = false;
+  lacking_folder_ = 0;
+  folder_was_missing_ = false;
   if (std::exchange(watching_, false)) out.emplace_back(action::Unwatch{Topic::leases});
-  for (int i = 0; i < wanted_; ++i) {
-    CreateSpec create;
-    create.parent = spec_->leases;
-    create.guid = nth_guid(guid_, i);
-    create.name = protected_name(create.guid, NodeKind::lease);
-    create.data = spec_->identity;
-    create.acl = acl_of(spec_);
-    create.is_occupied = is_only_a_queue;
-    create.guarded = spec_->path;
-    out.emplace_back(action::Create{Topic::leases, std::move(create)});
-  }
+  for (int i = 0; i < wanted_; ++i) create_lease(i, out);
   count_leases(out);
+}
+
+void SemaphoreFlow::create_lease(int number, Actions& out) {
+  CreateSpec create;
+  create.parent = spec_->leases;
+  create.guid = nth_guid(guid_, number);
+  create.name = protected_name(create.guid, NodeKind::lease);
+  create.data = spec_->identity;
+  create.acl = acl_of(spec_);
+  create.is_occupied = is_only_a_queue;
+  create.guarded = spec_->path;
+  create.needs_parent = number != 0;
+  out.emplace_back(action::Create{Topic::leases, std::move(create)});
+}
+
+/// Those that lacked the folder, which the first lease has made since.
+void SemaphoreFlow::create_missing_leases(Actions& out) {
+  lacking_folder_ = 0;
+  folder_was_missing_ = true;
+  for (int i = 1; i < wanted_; ++i) {
+    const std::string guid = nth_guid(guid_, i);
+    const auto has_guid = [&](const Lease& lease) { return is_protected_by(name_of(lease.path), guid); };
+    if (std::none_of(leases_.begin(), leases_.end(), has_guid)) create_lease(i, out);
+  }
+  if (std::exchange(counted_too_early_, false)) count_leases(out);
 }
 
 void SemaphoreFlow::count_leases(Actions& out) {
@@ -182,9 +202,19 @@ void SemaphoreFlow::count_leases(Actions& out) {
 void SemaphoreFlow::handle(const event::Created& created, Actions& out) {
   if (created.topic == Topic::line) return follow_line(created, out);
   if (step_ != Step::at_head || has_its_leases()) return;
-  if (created.status != Status::ok) return handle(event::Refused{created.status, Topic::leases}, out);
-  made_leases_folder_ = made_leases_folder_ || created.node.made_parent;
-  leases_.push_back({created.node.path, created.node.stat.czxid});
+  if (created.status == Status::no_parent) {
+    // The folder has vanished although our first lease was in it.
+    if (folder_was_missing_) return start_again(event::OwnNodeGone{}, out);
+    ++lacking_folder_;
+  } else if (created.status != Status::ok) {
+    return handle(event::Refused{created.status, Topic::leases}, out);
+  } else {
+    made_leases_folder_ = made_leases_folder_ || created.node.made_parent;
+    leases_.push_back({created.node.path, created.node.stat.czxid});
+  }
+  // All are answered, and so the first one, which never lacks the folder, is there.
+  if (lacking_folder_ > 0 && leases_.size() + lacking_folder_ == static_cast<std::size_t>(wanted_))
+    return create_missing_leases(out);
   if (!has_its_leases()) return;
   std::sort(leases_.begin(), leases_.end(), [](const Lease& a, const Lease& b) { return a.path < b.path; });
   if (std::exchange(counted_too_early_, false)) count_leases(out);

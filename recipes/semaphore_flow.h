@@ -85,6 +85,8 @@ class SemaphoreFlow final : public Flow {
   void seen_from_the_line(const event::Listed& leases, Actions& out);
   void seen_from_the_head(const event::Listed& leases, Actions& out);
   void create_leases(Actions& out);
+  void create_lease(int number, Actions& out);
+  void create_missing_leases(Actions& out);
   void count_leases(Actions& out);
   bool is_ours_alone(const event::Listed& leases) const;
   void look_around(Actions& out);
@@ -120,6 +122,8 @@ class SemaphoreFlow final : public Flow {
   bool counted_too_early_ = false;   // the leases were listed before all of ours were known
   bool looked_around_ = false;       // and there was no queue of another kind of lock
   bool made_leases_folder_ = false;  // in this attempt
+  std::size_t lacking_folder_ = 0;   // leases that were answered by no_parent and not sent again yet
+  bool folder_was_missing_ = false;  // such leases were sent again
   bool counting_ = false;            // a listing of the leases, without a watch, is on its way
   bool watching_ = false;            // the leases
   bool busy_line_ = false;           // a try that stands behind others that are being served

@@ -232,6 +232,35 @@ TEST_F(MixedKinds, OfTwoThatRace_AtMostOneHolds) {
   EXPECT_EQ(mutexes + semaphores + neither, 60);
 }
 
+// The folder would keep the users of the mutex from theirs until the server removes it.
+TEST_F(MixedKinds, ASemaphoreOfManyPermitsThatLosesTheRace_LeavesNoFolderOfLeases) {
+  constexpr int kPermits = 16;
+  Connection& one = connect();
+  Connection& another = connect();
+  int refused = 0;
+  for (int round = 0; round < 200; ++round) {
+    const std::string path = "/race/" + std::to_string(round);
+    FairMutex mutex(one, path);
+    Semaphore semaphore(another, path, kPermits);
+    auto locking = std::async(std::launch::async, [&] {
+      // A different delay each time, so that the mutex meets each step of the semaphore.
+      std::this_thread::sleep_for(std::chrono::microseconds(100) * (round % 40));
+      return outcome_of([&] { return mutex.acquire(); });
+    });
+    const Outcome counted = outcome_of([&] { return semaphore.acquire(kPermits); });
+    Outcome locked = locking.get();
+    ASSERT_TRUE(locked.refused || counted.refused) << "both hold in round " << round;
+    if (!counted.refused) continue;
+    ++refused;
+    ASSERT_TRUE(wait_for_waiters(another, 0)) << "what it has made is removed";
+    ASSERT_FALSE(plain().stat(full(path + "/leases"))) << "in round " << round;
+    locked.hold = {};
+    ASSERT_EQ(refusal_of([&] { mutex.acquire().release(); }), "");
+  }
+  RecordProperty("refused", refused);
+  EXPECT_GT(refused, 0);
+}
+
 // ---- Mutex and read/write lock ----
 
 TEST_F(MixedKinds, AMutexCountsAsAWriter) {

@@ -51,6 +51,16 @@ class FlowDriver {
     if (czxid != 0) event.node.stat.czxid = czxid;
     return feed("created", event);
   }
+  /// The answer to the oldest create that must not make its parent.
+  FlowDriver& no_parent() {
+    const auto found = std::find_if(pending_.begin(), pending_.end(), needs_parent);
+    if (found == pending_.end()) {
+      ADD_FAILURE() << "no such create after" << trail_;
+      return *this;
+    }
+    pending_.erase(found);
+    return feed("no_parent", event::Created{Topic::leases, Status::no_parent, {}});
+  }
   FlowDriver& node_exists() {
     take<action::Create>(Topic::line);
     return feed("node_exists", event::Created{Topic::line, Status::node_exists, {}});
@@ -184,6 +194,7 @@ class FlowDriver {
     return std::any_of(pending_.begin(), pending_.end(),
                        [&](const Action& action) { return is<Wanted>(action, topic); });
   }
+  bool awaits_create_that_needs_parent() const { return std::any_of(pending_.begin(), pending_.end(), needs_parent); }
   bool awaits_session() const { return awaiting_; }
   bool in_attempt() const { return in_attempt_; }
   bool ended() const { return ended_; }
@@ -225,6 +236,10 @@ class FlowDriver {
  private:
   /// The folder of the leases is marked, as a rule.
   static std::int32_t usual_version(Topic topic) { return topic == Topic::leases ? 1 : 0; }
+  static bool needs_parent(const Action& action) {
+    const auto* const create = std::get_if<action::Create>(&action);
+    return create != nullptr && create->spec.needs_parent;
+  }
   template <class Wanted>
   static bool is(const Action& action, std::optional<Topic> topic) {
     const auto* const found = std::get_if<Wanted>(&action);

@@ -79,6 +79,7 @@ class FlowExplorer {
       add("occupied", [](Driver& d) { d.refused(Status::occupied, Topic::leases); });
       add("created with its folder", [](Driver& d) { d.created(Topic::leases, 0, true); });
     }
+    if (driver.awaits_create_that_needs_parent()) add("no folder", [](Driver& d) { d.no_parent(); });
     for (const Topic topic : {Topic::line, Topic::leases}) {
       if (driver.template awaits_answer<action::Create>(topic))
         add("created", [topic](Driver& d) { d.created(topic); });

@@ -127,6 +127,14 @@ TEST_F(ProtectedCreateTest, MissingParentsOfAFreePath_AreMade) {
   expect_created("/locks/a/_c_guid-lock-0", 2, false);
 }
 
+TEST_F(ProtectedCreateTest, AParentThatMustNotBeMade_IsReported) {
+  CreateSpec spec = guarded_spec(queue_spec());
+  spec.needs_parent = true;
+  begin(spec);
+  sender_.answer(Kind::create, Status::no_node);
+  expect_failed(Status::no_parent);
+}
+
 TEST_F(ProtectedCreateTest, APathThatIsMissingItself_IsFree) {
   begin(guarded_spec(queue_spec()));
   sender_.answer(Kind::create, Status::no_node);

@@ -403,6 +403,43 @@ TEST(SemaphoreFlow, LeavingBetweenTwoLeases_GivesTheFirstBack) {
   EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Unprobe", "Remove"));
 }
 
+TEST(SemaphoreFlow, OnlyTheFirstLease_MayMakeTheFolder) {
+  Driver driver = at_head(3, 3);
+  EXPECT_FALSE(driver.last<action::Create>().spec.needs_parent);
+  EXPECT_THAT(driver.no_parent().actions(), IsEmpty());
+  driver.no_parent();
+  EXPECT_FALSE(driver.awaits_create_that_needs_parent()) << "they wait for the first one";
+  driver.list_no_node(Topic::leases);
+  driver.created(Topic::leases, 0, true);
+  EXPECT_THAT(driver.actions(), ElementsAre("Create", "Create", "List"));
+  driver.created(Topic::leases).created(Topic::leases).listed(driver.lease_names(), Topic::leases, 0);
+  driver.listed({"locks", "leases"}, Topic::path).listed(driver.lease_names(), Topic::leases).granted();
+  EXPECT_EQ(driver.hold()->grant.more_nodes.size(), 2U);
+}
+
+TEST(SemaphoreFlow, LeasesThatFoundTheFolderWhichSomebodyMade_AreNotCreatedAgain) {
+  Driver driver = at_head(3, 3);
+  driver.no_parent().created(Topic::leases);
+  EXPECT_THAT(driver.created(Topic::leases).actions(), ElementsAre("Create"));
+  EXPECT_EQ(driver.last<action::Create>().spec.needs_parent, true);
+}
+
+// Another lock came between the looks at the path: none of the others may make the folder behind the refusal.
+TEST(SemaphoreFlow, AFirstLeaseThatIsRefused_EndsTheOthersThatLackTheFolder) {
+  Driver driver = at_head(2, 2);
+  driver.no_parent().refused(Status::occupied, Topic::leases);
+  EXPECT_THAT(driver.actions(), ElementsAre("Unprobe", "Remove", "Fail"));
+  EXPECT_EQ(driver.failed()->status, Status::occupied);
+  Driver early = at_head(2, 2);
+  EXPECT_TRUE(early.refused(Status::occupied, Topic::leases).failed()) << "the other's answer is on its way";
+}
+
+TEST(SemaphoreFlow, AFolderThatVanishesWithTheFirstLease_RejoinsAtTheBack) {
+  Driver driver = at_head(2, 2);
+  driver.no_parent().created(Topic::leases, 0, true);
+  EXPECT_THAT(driver.no_parent().actions(), ElementsAre("Remove", "Unprobe", "Remove", "AwaitSession"));
+}
+
 TEST(SemaphoreFlow, ATryForMoreThanIsFree_IsNotServed) {
   Driver driver(flow(Patience::try_once, 3, 2));
   driver.session_ready().listed({kTaken, "_c_y-lease-0000000002"}, Topic::leases);

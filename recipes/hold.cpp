@@ -271,8 +271,9 @@ Hold::Hold(Hold&&) noexcept = default;
 
 Hold& Hold::operator=(Hold&& other) noexcept {
   if (this == &other) return *this;
-  if (node_) node_->release_in_background();
-  node_ = std::move(other.node_);
+  // Released last: the observer, which hears of it here, may destroy this object.
+  const auto former = std::exchange(node_, std::move(other.node_));
+  if (former) former->release_in_background();
   return *this;
 }
 
@@ -312,7 +313,8 @@ void Hold::release() {
 }
 
 bool Hold::release_by(Clock::time_point deadline) {
-  return !node_ || node_->release_confirmed(deadline);
+  const auto node = node_;  // kept alive here: the observer may destroy this object
+  return !node || node->release_confirmed(deadline);
 }
 
 }  // namespace zkrecipes

@@ -8,6 +8,9 @@
 
 namespace zkrecipes {
 
+// Members keep the acquisition alive for as long as they run: the callback, or the observer, may destroy this object
+// in the middle of a call.
+
 PendingHold::PendingHold() noexcept = default;
 
 PendingHold::PendingHold(std::shared_ptr<detail::Acquisition> acquisition) noexcept
@@ -33,23 +36,24 @@ bool PendingHold::ready() const noexcept {
 
 bool PendingHold::wait_by(Clock::time_point deadline) {
   if (!acquisition_) throw std::logic_error("zkrecipes: wait on an empty PendingHold");
-  return acquisition_->wait_until(deadline);
+  const auto acquisition = acquisition_;
+  return acquisition->wait_until(deadline);
 }
 
 void PendingHold::on_ready(std::function<void(AcquireResult)> callback) & {
   if (!acquisition_) throw std::logic_error("zkrecipes: on_ready() of an empty PendingHold");
-  // Kept alive here: the callback may run, and destroy this object, before the call returns.
   const auto acquisition = acquisition_;
   acquisition->on_ready(std::move(callback));
 }
 
 Hold PendingHold::get() {
   if (!acquisition_) throw std::logic_error("zkrecipes: get() of an empty PendingHold");
-  return acquisition_->get();
+  const auto acquisition = acquisition_;
+  return acquisition->get();
 }
 
 void PendingHold::cancel() noexcept {
-  if (acquisition_) acquisition_->cancel();
+  if (const auto acquisition = acquisition_) acquisition->cancel();
 }
 
 }  // namespace zkrecipes

@@ -20,6 +20,10 @@ class Meddler : public EventLog {
     EventLog::on_acquired(event);
     if (at_acquired) at_acquired();
   }
+  void on_not_acquired(const LockNotAcquired& event) override {
+    EventLog::on_not_acquired(event);
+    if (at_not_acquired) at_not_acquired();
+  }
   void on_released(const LockReleased& event) override {
     EventLog::on_released(event);
     if (at_released) at_released();
@@ -28,7 +32,7 @@ class Meddler : public EventLog {
     EventLog::on_lost(event);
     if (at_lost) at_lost();
   }
-  std::function<void()> at_acquired, at_released, at_lost;
+  std::function<void()> at_acquired, at_not_acquired, at_released, at_lost;
 };
 
 TEST_F(ObserverThreadsTest, InsideTheObserver_CallsThatBlockAreRefusedAndOthersWork) {
@@ -55,6 +59,39 @@ TEST_F(ObserverThreadsTest, InsideTheObserver_CallsThatBlockAreRefusedAndOthersW
   lock.unlock();
   ASSERT_TRUE(wait_for([&] { return refused == 2; }));
   meddler->at_released = nullptr;
+}
+
+// Whether that is more than luck is for AddressSanitizer to say.
+TEST_F(ObserverThreadsTest, InsideTheObserver_TheObjectWhoseCallIsRunningMayBeDestroyed) {
+  const auto meddler = std::make_shared<Meddler>();
+  ConnectionOptions settings = options();
+  settings.observer = meddler;
+  Connection& connection = connect(settings);
+  FairMutex mutex(connection, kPath), other(connection, "/other");
+  auto hold = std::make_unique<Hold>(mutex.acquire());
+  meddler->at_released = [&] { hold.reset(); };
+  hold->release();
+  EXPECT_FALSE(hold);
+
+  hold = std::make_unique<Hold>(mutex.acquire());
+  EXPECT_TRUE(hold->release_for(20s));
+  EXPECT_FALSE(hold);
+
+  // Assigned over: the hold that was assigned ends with the object.
+  hold = std::make_unique<Hold>(mutex.acquire());
+  *hold = other.acquire();
+  EXPECT_FALSE(hold);
+  EXPECT_TRUE(wait_for([&] { return meddler->released().size() == 4; }));
+  EXPECT_TRUE(wait_for_nodes("/other", 0));
+  meddler->at_released = nullptr;
+
+  const Hold blocking = mutex.acquire();
+  auto pending = std::make_unique<PendingHold>(mutex.acquire_async());
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  meddler->at_not_acquired = [&] { pending.reset(); };
+  pending->cancel();
+  EXPECT_FALSE(pending);
+  meddler->at_not_acquired = nullptr;
 }
 
 TEST_F(ObserverThreadsTest, ChangedPermits_CallTheObserverWithoutAMutex) {

@@ -108,6 +108,9 @@ class Client {
   /// `version`: the one expected, or -1.
   virtual void set(const SessionPtr& session, const std::string& path, std::string data, std::int32_t version,
                    ReplyHandler done) = 0;
+  /// The same in one attempt, whose outcome nobody hears of. Never repeated: by the time of a repetition another node
+  /// of the same version may stand there.
+  virtual void set_once(const SessionPtr& session, const std::string& path, std::string data, std::int32_t version) = 0;
 
   /// get, and on ok `event` is called once at the node's next change, unless the session is over or unwatch() was
   /// called first. The event comes after `done`.

@@ -328,6 +328,13 @@ void ZookeeperClient::set(const SessionPtr& session, const std::string& path, st
   set_confirmed(*this, session, full(path), std::move(data), version, std::move(done));
 }
 
+void ZookeeperClient::set_once(const SessionPtr& session, const std::string& path, std::string data,
+                               std::int32_t version) {
+  Request request{RequestKind::set, full(path), std::move(data)};
+  request.version = version;
+  send(session, std::move(request), [](const Reply&) {});
+}
+
 void ZookeeperClient::prove(const SessionPtr& session, const std::string& node, std::function<void(Status)> done) {
   if (borrowed_)
     done = [this, session, node, done = std::move(done)](Status status) {

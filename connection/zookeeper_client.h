@@ -78,6 +78,7 @@ class ZookeeperClient final : public Client,
   void sync(const SessionPtr& session, const std::string& path, ReplyHandler done) override;
   void set(const SessionPtr& session, const std::string& path, std::string data, std::int32_t version,
            ReplyHandler done) override;
+  void set_once(const SessionPtr& session, const std::string& path, std::string data, std::int32_t version) override;
   WatchId watch_node(const SessionPtr& session, const std::string& path, WatchHandler event,
                      ReplyHandler done) override;
   WatchId watch_children(const SessionPtr& session, const std::string& path, WatchHandler event,

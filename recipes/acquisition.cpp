@@ -281,7 +281,7 @@ void Acquisition::perform(action::RaiseVersion& action) {
 
 void Acquisition::perform(action::Mark& action) {
   ++requests_;
-  client_->set(session_, action.path, std::move(action.data), 0, [](const Reply&) {});
+  client_->set_once(session_, action.path, std::move(action.data), 0);
 }
 
 void Acquisition::perform(action::Wait& action) {

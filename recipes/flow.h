@@ -135,7 +135,7 @@ struct RaiseVersion {
   std::string data;
   std::int32_t expected = 0;
 };
-/// Writes the data of a node that has none yet. Nobody needs to know whether that succeeds.
+/// Writes the data of a node that nobody has written to, in one attempt. Nobody needs to know whether that succeeds.
 struct Mark {
   std::string path;
   std::string data;

@@ -78,6 +78,10 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
   return verdict;
 }
 
+bool is_marked(const NodeStat& lease_folder) {
+  return lease_folder.version > 0 && lease_folder.data_length == static_cast<std::int32_t>(kLeaseFolderMark.size());
+}
+
 bool has_queue(const NameList& children) {
   return std::any_of(children.begin(), children.end(), [](std::string_view child) {
     const auto node = parse_node_name(child);

@@ -49,6 +49,12 @@ bool would_wait(const NameList& children, NodeKind kind);
 /// The child of a semaphore's path that a lock with a queue looks for. The semaphore has it before it has a permit, and
 /// for as long as it has one.
 constexpr std::string_view kLeaseFolder = "leases";
+/// The data of a folder of leases once somebody has seen, after the folder was made, that there was no queue of another
+/// kind of lock.
+constexpr std::string_view kLeaseFolderMark = "a Semaphore's; no other kind of lock was here when it was made";
+/// Whether the folder with this status has the mark. A listing does not contain the data, so their length stands for
+/// them. Data of others, such as an operator's note, are no mark.
+bool is_marked(const NodeStat& lease_folder);
 /// Whether one of these children of a semaphore's path is in the queue of another kind of lock.
 bool has_queue(const NameList& children);
 /// The same, unless a semaphore uses the path already: then it is the other lock that is refused.

@@ -18,8 +18,6 @@ constexpr std::chrono::seconds kPatienceOfATry{2};
 constexpr std::chrono::milliseconds kLookAgain{50};
 // Timers that expect progress are numbered by the movements that were seen when they were started.
 constexpr int kLookAgainTimer = -1;
-// The data of a folder of leases; only the version that the write leaves matters to programs.
-constexpr const char* kMark = "a Semaphore's; no other kind of lock was here when it was made";
 
 template <class Wanted>
 bool ends_with(const Actions& actions) {
@@ -227,20 +225,21 @@ void SemaphoreFlow::seen_from_the_head(const event::Listed& leases, Actions& out
   }
   const bool listed = shows_all_of_ours(leases.children);
   if (leases.watched && !listed) return start_again(event::OwnNodeGone{}, out);
-  if (listed && fits(leases.children.size())) return is_ours_alone(leases) ? make_hold(out) : look_around(out);
+  if (listed && fits(leases.children.size()))
+    return is_ours_alone(leases) ? make_hold(out) : look_around(leases.stat, out);
   if (listed && patience_ == Patience::try_once) return not_served(out);
   if (watching_) return;
   watch_leases(out);
   if (listed) out.emplace_back(action::Wait{0});
 }
 
-/// The folder is marked once somebody has seen, after it was made, that there was no queue of another kind of lock.
-/// Locks with a queue respect the folder from then on, so nobody has to look again for as long as it exists.
+/// Locks with a queue respect the folder once it is marked, so nobody has to look again for as long as it exists.
 bool SemaphoreFlow::is_ours_alone(const event::Listed& leases) const {
-  return leases.stat.version > 0 || looked_around_;
+  return is_marked(leases.stat) || looked_around_;
 }
 
-void SemaphoreFlow::look_around(Actions& out) {
+void SemaphoreFlow::look_around(const NodeStat& lease_folder, Actions& out) {
+  may_be_marked_ = lease_folder.data_length == 0;
   step_ = Step::looking_around;
   out.emplace_back(action::List{Topic::path, spec_->path});
 }
@@ -250,7 +249,8 @@ void SemaphoreFlow::looked_around(const event::Listed& path, Actions& out) {
   if (has_queue(path.children)) return refuse_path(out);
   looked_around_ = true;
   step_ = Step::at_head;
-  out.emplace_back(action::Mark{spec_->leases, kMark});
+  // Data of others are not overwritten. Then everybody looks, each time.
+  if (may_be_marked_) out.emplace_back(action::Mark{spec_->leases, std::string(kLeaseFolderMark)});
   count_leases(out);  // the number of permits may have changed meanwhile
 }
 

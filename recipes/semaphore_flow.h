@@ -89,7 +89,7 @@ class SemaphoreFlow final : public Flow {
   void create_missing_leases(Actions& out);
   void count_leases(Actions& out);
   bool is_ours_alone(const event::Listed& leases) const;
-  void look_around(Actions& out);
+  void look_around(const NodeStat& lease_folder, Actions& out);
   void looked_around(const event::Listed& path, Actions& out);
   void refuse_path(Actions& out);
   bool shows_all_of_ours(const NameList& children) const;
@@ -121,6 +121,7 @@ class SemaphoreFlow final : public Flow {
   std::vector<Lease> leases_;        // ours; sorted by path when all are created
   bool counted_too_early_ = false;   // the leases were listed before all of ours were known
   bool looked_around_ = false;       // and there was no queue of another kind of lock
+  bool may_be_marked_ = false;       // the folder of the leases, while looking around: it has no data
   bool made_leases_folder_ = false;  // in this attempt
   std::size_t lacking_folder_ = 0;   // leases that were answered by no_parent and not sent again yet
   bool folder_was_missing_ = false;  // such leases were sent again

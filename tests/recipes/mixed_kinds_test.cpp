@@ -165,11 +165,34 @@ TEST_F(MixedKinds, TheFirstAcquireMarksTheFolderAndTheNextOnesCostWhatTheyDid) {
 
 // As made by Curator, which marks nothing.
 TEST_F(MixedKinds, AFolderOfAnotherLibrary_IsMarkedByTheFirstOfUs) {
-  create_node(folder("leases"), "of another library");
+  create_node(folder("leases"));
   Semaphore semaphore(connect(), kPath, 1);
   semaphore.acquire().release();
   EXPECT_TRUE(wait_for([&] { return plain().stat(full(folder("leases")))->version == 1; }));
   EXPECT_EQ(semaphore.acquire().cost().requests, 4);
+}
+
+// Everybody looks each time, and respects another lock.
+TEST_F(MixedKinds, AFolderWithDataOfOthers_IsNotMarked) {
+  const std::string note = "of team x, do not delete";
+  create_node(folder("leases"), note);
+  Connection& connection = connect();
+  Semaphore semaphore(connection, kPath, 1);
+  semaphore.acquire().release();
+  EXPECT_EQ(semaphore.acquire().cost().requests, 6) << "looks, and counts again";
+  EXPECT_EQ(plain().data(full(folder("leases"))), note);
+  plain().set(full(folder("leases")), "of team y");
+  EXPECT_EQ(semaphore.acquire().cost().requests, 6) << "a new version of the data is no mark either";
+}
+
+// By then the folder may be another one, beside which a mutex holds.
+TEST_F(MixedKinds, AMarkWhoseFateIsNotKnown_IsNotRepeated) {
+  Semaphore semaphore(connect_by_proxy(6s), kPath, 1);
+  proxy().cut_before_request(RequestKind::set_data);
+  const Hold hold = semaphore.acquire();
+  EXPECT_EQ(proxy().armed(), 0);
+  const auto is_marked = [&] { return plain().stat(full(folder("leases")))->version == 1; };
+  EXPECT_FALSE(wait_for(is_marked, 5 * kMoment));
 }
 
 // Without permission to mark it looks each time.

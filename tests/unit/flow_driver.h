@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "recipes/flow.h"
+#include "recipes/queue_rule.h"
 
 namespace zkrecipes::detail {
 
@@ -68,7 +69,7 @@ class FlowDriver {
   FlowDriver& listed(const NameList& children, Topic topic = Topic::line, std::optional<std::int32_t> version = {}) {
     take<action::List>(topic);
     event::Listed event{topic, Status::ok, children, {}, false};
-    event.stat.version = version.value_or(usual_version(topic));
+    event.stat = stat_of(topic, version);
     for (const std::string_view child : children) known_.insert(join(topic_path_, child));
     return feed("listed(" + std::to_string(children.size()) + ")", event);
   }
@@ -97,7 +98,7 @@ class FlowDriver {
                                std::optional<std::int32_t> version = {}) {
     take<action::WatchChildren>(topic);
     event::Listed event{topic, Status::ok, children, {}, true};
-    event.stat.version = version.value_or(usual_version(topic));
+    event.stat = stat_of(topic, version);
     if (topic == Topic::line)
       for (const std::string_view child : children) known_.insert(join(topic_path_, child));
     return feed("children_watched(" + std::to_string(children.size()) + ")", event);
@@ -235,7 +236,13 @@ class FlowDriver {
 
  private:
   /// The folder of the leases is marked, as a rule.
-  static std::int32_t usual_version(Topic topic) { return topic == Topic::leases ? 1 : 0; }
+  static NodeStat stat_of(Topic topic, std::optional<std::int32_t> version) {
+    NodeStat stat;
+    stat.version = version.value_or(topic == Topic::leases ? 1 : 0);
+    if (topic == Topic::leases && stat.version > 0)
+      stat.data_length = static_cast<std::int32_t>(kLeaseFolderMark.size());
+    return stat;
+  }
   static bool needs_parent(const Action& action) {
     const auto* const create = std::get_if<action::Create>(&action);
     return create != nullptr && create->spec.needs_parent;

@@ -220,5 +220,16 @@ TEST(QueueRuleTest, InAnyQueue_ExactlyOneHoldsAndTheOthersFormAChain) {
   }
 }
 
+TEST(QueueRuleTest, AFolderOfLeases_IsMarkedByItsDataAndNotByThoseOfOthers) {
+  NodeStat stat;
+  EXPECT_FALSE(is_marked(stat));
+  stat.data_length = static_cast<std::int32_t>(kLeaseFolderMark.size());
+  EXPECT_FALSE(is_marked(stat)) << "made with data";
+  stat.version = 1;
+  EXPECT_TRUE(is_marked(stat));
+  stat.data_length = 5;
+  EXPECT_FALSE(is_marked(stat)) << "written by somebody else";
+}
+
 }  // namespace
 }  // namespace zkrecipes::detail

@@ -29,6 +29,7 @@ void QueueFlow::handle(const event::SessionReady& ready, Actions& out) {
 void QueueFlow::join(Actions& out) {
   step_ = Step::joining;
   listed_early_ = false;
+  leases_are_foreign_ = false;
   CreateSpec create;
   create.parent = spec_->path;
   create.name = protected_name(guid_, spec_->kind);
@@ -56,9 +57,10 @@ void QueueFlow::handle(const event::Created& created, Actions& out) {
 }
 
 void QueueFlow::handle(const event::Listed& listed, Actions& out) {
+  if (listed.topic == Topic::leases) return looked_at_leases(listed, out);
   switch (step_) {
     case Step::looking:
-      if (spec_->role == NodeRole::holds && listed.children.contains(kLeaseFolder)) return refuse_path(out);
+      if (may_be_beside_semaphore() && listed.children.contains(kLeaseFolder)) return look_at_leases(out);
       if (!would_wait(listed.children, spec_->kind)) return join(out);
       clean_up(Step::over, out);
       out.emplace_back(action::NotServed{});
@@ -116,7 +118,7 @@ Verdict QueueFlow::judged(const NameList& children) const {
 void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Actions& out) {
   for (const std::string& stray : verdict.strays)
     out.emplace_back(action::Remove{detail::join(spec_->path, stray), 0, true});
-  if (spec_->role == NodeRole::holds && verdict.beside_semaphore) return refuse_path(out);
+  if (may_be_beside_semaphore() && verdict.beside_lease_folder) return look_at_leases(out);
   if (queue_position_ < 0) queue_position_ = verdict.ahead;
   switch (verdict.kind) {
     case Verdict::Kind::holds:
@@ -151,6 +153,19 @@ void QueueFlow::act_on(const Verdict& verdict, std::int32_t parent_version, Acti
       out.emplace_back(action::Fail{Status::rejected, spec_->path, sequence_error(spec_->path)});
       return;
   }
+}
+
+void QueueFlow::look_at_leases(Actions& out) {
+  step_ = Step::at_leases;
+  out.emplace_back(action::List{Topic::leases, detail::join(spec_->path, kLeaseFolder)});
+}
+
+void QueueFlow::looked_at_leases(const event::Listed& leases, Actions& out) {
+  if (step_ != Step::at_leases) return;
+  if (leases.status == Status::ok && can_be_semaphores(leases.children, leases.stat)) return refuse_path(out);
+  leases_are_foreign_ = leases.status == Status::ok;
+  list_again(out);
+  if (node_.empty()) step_ = Step::looking;  // a try that has not joined
 }
 
 /// Also when a semaphore comes later: until then our node has kept it from coming, unless it is that of another
@@ -259,6 +274,7 @@ void QueueFlow::handle(const event::SessionOver&, Actions& out) {
 
 void QueueFlow::handle(const event::Refused& refused, Actions& out) {
   if (step_ == Step::over) return;
+  if (step_ == Step::at_leases && refused.status == Status::not_authorized) return refuse_path(out);
   const bool watches_a_node = step_ == Step::watching || step_ == Step::looking_ahead || step_ == Step::moving_up;
   if (watches_a_node && refused.status == Status::not_authorized) {
     out.emplace_back(action::Unwatch{Topic::line});

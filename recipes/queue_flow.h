@@ -28,8 +28,11 @@ struct QueueSpec {
 ///
 /// The node is created and the queue listed in one round trip. Then the rule says whether we hold or which single node
 /// to watch. When that node is deleted we list again, unless the rule said that its deletion proves our turn. After a
-/// lost session, or when somebody has deleted our node, the flow joins again at the back. A listing that shows the
-/// folder of a semaphore's leases ends it: see kLeaseFolder.
+/// lost session, or when somebody has deleted our node, the flow joins again at the back.
+///
+/// A listing that shows the folder of a semaphore's leases ends it: see kLeaseFolder. Where a folder has that name, the
+/// flow lists it, once its own node is there, to see whether it is a semaphore's. If it is not, a semaphore that comes
+/// later finds our node.
 ///
 /// With look-ahead the node before the predecessor is watched, still one watch. When that node is deleted, the flow
 /// lists and watches the predecessor in one packet, usually while the predecessor holds. So it knows by then that it is
@@ -52,6 +55,7 @@ class QueueFlow final : public Flow {
   enum class Step {
     idle,            // waits for a session
     looking,         // a try: is the queue free?
+    at_leases,       // list of the folder of leases is sent: is it a semaphore's?
     joining,         // create and list are sent
     listing,         // list is sent
     watching,        // for the predecessor to leave
@@ -85,6 +89,9 @@ class QueueFlow final : public Flow {
   void list_again(Actions& out);
   void watch_queue(Actions& out);
   Verdict judged(const NameList& children) const;
+  bool may_be_beside_semaphore() const { return spec_->role == NodeRole::holds && !leases_are_foreign_; }
+  void look_at_leases(Actions& out);
+  void looked_at_leases(const event::Listed& leases, Actions& out);
   void refuse_path(Actions& out);
   void act_on(const Verdict& verdict, std::int32_t parent_version, Actions& out);
   void watch(const std::string& node, Actions& out);
@@ -110,10 +117,11 @@ class QueueFlow final : public Flow {
   std::int64_t czxid_ = 0;
   bool watching_ = false;
   bool probing_ = false;
-  bool proof_by_deletion_ = false;  // of the node that is watched
-  std::string predecessor_;         // its name, while looking ahead and moving up
-  bool predecessor_left_ = false;   // while moving up
-  bool listed_early_ = false;       // the listing that was sent with the create was answered before it
+  bool proof_by_deletion_ = false;   // of the node that is watched
+  std::string predecessor_;          // its name, while looking ahead and moving up
+  bool predecessor_left_ = false;    // while moving up
+  bool leases_are_foreign_ = false;  // the folder of that name, as seen since our node is there
+  bool listed_early_ = false;        // the listing that was sent with the create was answered before it
   NameList early_children_;
   std::int32_t early_version_ = 0;
   int queue_position_ = -1;  // not known yet

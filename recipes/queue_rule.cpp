@@ -46,7 +46,7 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
   for (const std::string_view child : children) {
     const auto node = parse_node_name(child);
     if (!node) {
-      verdict.beside_semaphore = verdict.beside_semaphore || child == kLeaseFolder;
+      verdict.beside_lease_folder = verdict.beside_lease_folder || child == kLeaseFolder;
       continue;
     }
     overflow = overflow || node->sequence < 0;
@@ -80,6 +80,14 @@ Verdict judge(const NameList& children, std::string_view mine, NodeKind kind, st
 
 bool is_marked(const NodeStat& lease_folder) {
   return lease_folder.version > 0 && lease_folder.data_length == static_cast<std::int32_t>(kLeaseFolderMark.size());
+}
+
+bool can_be_semaphores(const NameList& children, const NodeStat& lease_folder) {
+  const auto is_lease = [](std::string_view child) {
+    const auto node = parse_node_name(child);
+    return node && node->kind == NodeKind::lease;
+  };
+  return children.empty() || is_marked(lease_folder) || std::any_of(children.begin(), children.end(), is_lease);
 }
 
 bool has_queue(const NameList& children) {

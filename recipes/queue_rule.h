@@ -31,8 +31,8 @@ struct Verdict {
   /// once all nodes up to it are gone, `watch` is the only one ahead, and its deletion is a proof. Empty where it would
   /// be none, or when `watch` is the only one ahead.
   std::string look_past;
-  /// A semaphore uses the path: the folder of its leases is there.
-  bool beside_semaphore = false;
+  /// There is a folder as of a semaphore's leases.
+  bool beside_lease_folder = false;
   std::vector<std::string> strays;  ///< other nodes with my guid: a create that was applied twice
 };
 
@@ -55,6 +55,9 @@ constexpr std::string_view kLeaseFolderMark = "a Semaphore's; no other kind of l
 /// Whether the folder with this status has the mark. A listing does not contain the data, so their length stands for
 /// them. Data of others, such as an operator's note, are no mark.
 bool is_marked(const NodeStat& lease_folder);
+/// Whether a folder of that name, with these children, can be a semaphore's. Other programs use the name, too: theirs
+/// has no lease, but other children. An empty one can be that of a semaphore which is about to have its lease.
+bool can_be_semaphores(const NameList& children, const NodeStat& lease_folder);
 /// Whether one of these children of a semaphore's path is in the queue of another kind of lock.
 bool has_queue(const NameList& children);
 /// The same, unless a semaphore uses the path already: then it is the other lock that is refused.

@@ -113,11 +113,26 @@ TEST_F(MixedKinds, FoldersThatASemaphoreLeft_AreNamedAndOnceTheyAreDeletedThePat
   mutex.unlock();
 }
 
+TEST_F(MixedKinds, AFolderCalledLeasesWithThingsOfOthers_IsNoSemaphores) {
+  create_node(folder("leases"), "an address for each name");
+  create_node(folder("leases/10.0.0.7"));
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  ReadWriteLock lock(connection, kPath);
+  EXPECT_TRUE(mutex.try_acquire());
+  const Hold hold = mutex.acquire();
+  EXPECT_FALSE(lock.try_acquire_read());
+  // The folder is in nobody's way, but a semaphore still respects the mutex.
+  Semaphore semaphore(connection, kPath, 5);
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.acquire()); }), HasSubstr("FairMutex"));
+  EXPECT_TRUE(hold.is_valid());
+}
+
 TEST_F(MixedKinds, ALockAtAPathThatEndsWithLeases_IsMentionedToTheLockAboveIt) {
   Connection& connection = connect();
   FairMutex above(connection, kPath);
   FairMutex below(connection, folder("leases"));
-  const Hold hold = below.acquire();
+  below.acquire().release();
   EXPECT_THAT(refusal_of([&] { above.lock(); }), AllOf(HasSubstr(folder("leases")), HasSubstr("needs another name")));
 }
 

@@ -74,6 +74,7 @@ class FlowExplorer {
     if (driver.template awaits_answer<action::List>(Topic::leases)) {
       const NameList mine = driver.lease_names();
       add("mine, unmarked", [mine](Driver& d) { d.listed(mine, Topic::leases, 0); });
+      add("foreign, unmarked", [](Driver& d) { d.listed({"foreign"}, Topic::leases, 0); });
     }
     if (driver.template awaits_answer<action::Create>(Topic::leases)) {
       add("occupied", [](Driver& d) { d.refused(Status::occupied, Topic::leases); });

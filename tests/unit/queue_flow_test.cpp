@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Driver = FlowDriver<QueueFlow>;
 
+constexpr char kLease[] = "_c_x-lease-0000000001";
 constexpr char kAhead[] = "_c_x-lock-0000000001";
 constexpr char kFurtherAhead[] = "_c_x-lock-0000000000";
 
@@ -79,15 +80,47 @@ TEST(QueueFlow, ASemaphoreAtThePath_IsAnErrorAndNoNodeIsLeft) {
   for (const NodeKind kind : {NodeKind::lock, NodeKind::read, NodeKind::write}) {
     Driver driver = drive(spec(kind));
     driver.session_ready().created().listed({"locks", "leases", mine(driver)});
-    EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Fail"));
+    EXPECT_THAT(driver.actions(), ElementsAre("List"));
+    EXPECT_EQ(driver.last<action::List>().path, "/lock/leases");
+    EXPECT_THAT(driver.listed({kLease}, Topic::leases, 0).actions(), ElementsAre("Remove", "Fail"));
     EXPECT_TRUE(driver.failed()->error);
   }
-  EXPECT_THAT(drive(spec(), Patience::try_once).session_ready().listed({"leases"}).actions(), ElementsAre("Fail"));
+  Driver attempt = drive(spec(), Patience::try_once);
+  attempt.session_ready().listed({"leases"});
+  EXPECT_THAT(attempt.listed({}, Topic::leases, 0).actions(), ElementsAre("Fail")) << "it may be about to have a lease";
+}
+
+TEST(QueueFlow, AFolderOfLeasesThatMayNotBeListed_IsTakenForASemaphores) {
+  Driver driver = drive();
+  driver.session_ready().created().listed({"leases", mine(driver)}).refused(Status::not_authorized, Topic::leases);
+  EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Fail"));
+  EXPECT_TRUE(driver.failed()->error);
+}
+
+TEST(QueueFlow, AForeignFolderWithTheNameOfTheLeases_IsLookedAtOnce) {
+  Driver driver = drive();
+  driver.session_ready().created().listed({"leases", mine(driver)});
+  EXPECT_THAT(driver.listed({"10.0.0.7"}, Topic::leases, 0).actions(), ElementsAre("List"));
+  driver.listed({"leases", kAhead, mine(driver)});
+  EXPECT_THAT(driver.actions(), ElementsAre("WatchNode", "Probe", "Wait"));
+  driver.watch_set().changed(Topic::line, WatchEvent::changed).listed({"leases", mine(driver)});
+  EXPECT_THAT(driver.actions(), ElementsAre("MakeHold"));
+}
+
+TEST(QueueFlow, AForeignFolderThatATryHasSeen_IsLookedAtAgainBehindItsNode) {
+  Driver driver = drive(spec(), Patience::try_once);
+  driver.session_ready().listed({"leases"}).listed({"10.0.0.7"}, Topic::leases, 0);
+  EXPECT_THAT(driver.listed({"leases"}).actions(), ElementsAre("Create", "List"));
+  driver.created().listed({"leases", mine(driver)});
+  EXPECT_THAT(driver.actions(), ElementsAre("List")) << "a semaphore may have come without seeing us";
+  driver.listed({"10.0.0.7"}, Topic::leases, 0).listed({"leases", mine(driver)});
+  EXPECT_THAT(driver.actions(), ElementsAre("MakeHold"));
 }
 
 TEST(QueueFlow, ASemaphoreThatComesLater_IsAnErrorForAWaiter) {
   Driver driver = second_in_line();
   driver.changed(Topic::line, WatchEvent::changed).listed({"leases", kAhead, mine(driver)});
+  driver.listed({kLease}, Topic::leases);
   EXPECT_THAT(driver.actions(), ElementsAre("Unprobe", "Remove", "Fail"));
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "connection/callback_lane.h"
 #include "connection/event_feed.h"
@@ -40,9 +41,10 @@ struct CreateSpec {
   /// An earlier session may have left a node with this guid in its name: remove it first. Not for in_data, where such
   /// a node is like anybody else's: node_exists until its session ends.
   std::string stale_guid;
-  /// If set, it is given the children of `guarded`, an ancestor of the node, before missing parents are made. If it
-  /// says true, none is made and the answer is `occupied`. `guarded` may be missing, too, and is not occupied then.
-  bool (*is_occupied)(const NameList& children) = nullptr;
+  /// If set, it is given the children of `guarded`, an ancestor of the node, before missing parents are made, and names
+  /// those that look like nodes of another kind of lock. If one of them is ephemeral, no parent is made and the answer
+  /// is `occupied`, with the path of that child. `guarded` may be missing, too, and is not occupied then.
+  std::vector<std::string> (*suspects)(const NameList& children) = nullptr;
   std::string guarded{};
   /// Called with the path of each such node that was removed. May be null.
   std::function<void(const std::string&)> on_stale_removed{};

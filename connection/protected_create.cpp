@@ -68,7 +68,7 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
         parents_ = with_ancestors(spec_.parent);
         if (parents_.empty()) return finish(Status::no_node);
         parent_ = parents_.size() - 1;
-        return spec_.is_occupied != nullptr ? look_at_guarded() : create_parent();
+        return spec_.suspects != nullptr ? look_at_guarded() : create_parent();
       case Status::connection_loss:
         // A server that throttles leaves the connection up: only the first repetition comes at once.
         if (std::exchange(uncertain_, true)) return look_again();
@@ -92,8 +92,26 @@ class ProtectedCreate : public std::enable_shared_from_this<ProtectedCreate> {
 
   void guarded_listed(Reply reply) {
     if (reply.status != Status::ok && reply.status != Status::no_node) return finish(reply.status);
-    if (spec_.is_occupied(reply.children)) return finish(Status::occupied);
-    create_parent();
+    candidates_.clear();
+    for (const std::string& suspect : spec_.suspects(reply.children))
+      candidates_.push_back(join(spec_.guarded, suspect));
+    examine_suspect();
+  }
+
+  /// A folder may have a name like that of a lock node. It is not ephemeral. A node that has left meanwhile counts for
+  /// nothing here: this look only saves the parents from being made for nothing.
+  void examine_suspect() {
+    if (candidates_.empty()) return create_parent();
+    sender_.send_until_answered(session_, {RequestKind::exists, candidates_.back()},
+                                then(&ProtectedCreate::suspect_examined));
+  }
+
+  void suspect_examined(Reply reply) {
+    if (reply.status != Status::ok && reply.status != Status::no_node) return finish(reply.status);
+    if (reply.status == Status::ok && reply.stat.is_ephemeral())
+      return finish(Status::occupied, {std::move(candidates_.back()), reply.stat, false});
+    candidates_.pop_back();
+    examine_suspect();
   }
 
   void create_parent() {

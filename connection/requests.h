@@ -26,7 +26,7 @@ enum class Status {
   rejected,          ///< any other final answer of the server
   too_many_watches,  ///< setting one more could make it impossible to reconnect
   too_large,         ///< larger than the server accepts (its jute.maxbuffer)
-  occupied,          ///< not asked of the server: another kind of lock uses the path; see CreateSpec::is_occupied
+  occupied,          ///< not asked of the server: another kind of lock uses the path; see CreateSpec::suspects
   no_parent,         ///< not asked for: the parent is missing, and must not be made; see CreateSpec::needs_parent
   no_chroot,         ///< not asked of the server: the chroot is missing, and the program does not want it made
   connection_loss,   ///< outcome unknown; seen inside connection/ only, where it is resolved

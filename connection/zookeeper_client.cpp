@@ -241,7 +241,7 @@ void ZookeeperClient::create(const SessionPtr& session, CreateSpec spec, CreateH
   if (events_) spec.on_stale_removed = [this](const std::string& path) { report_leftover(path); };
   if (!chroot_.empty()) {
     spec.parent = full(spec.parent);
-    if (spec.is_occupied != nullptr) spec.guarded = full(spec.guarded);
+    if (spec.suspects != nullptr) spec.guarded = full(spec.guarded);
     done = [this, done = std::move(done)](Status status, CreatedNode node) {
       node.path = without_chroot(node.path);
       done(status, std::move(node));

@@ -13,7 +13,7 @@ namespace {
 /// Whether a flow can act on it; other answers end the flow.
 bool is_for_the_flow(Status status) {
   return status == Status::ok || status == Status::no_node || status == Status::node_exists ||
-         status == Status::bad_version || status == Status::no_parent;
+         status == Status::bad_version || status == Status::no_parent || status == Status::occupied;
 }
 
 }  // namespace

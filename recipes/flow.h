@@ -25,7 +25,7 @@ namespace event {
 struct SessionReady {
   std::string guid;
 };
-/// The answer to Create: ok, node_exists or no_parent.
+/// The answer to Create: ok, node_exists, no_parent or occupied, which has the path of the occupant.
 struct Created {
   Topic topic = Topic::line;
   Status status = Status::ok;

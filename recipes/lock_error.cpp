@@ -19,12 +19,6 @@ std::exception_ptr lock_error(Status status, const std::string& path, const Clie
                 lock + "this path, or a node above it, is an ephemeral node, as that of a SimpleLock that is held, and "
                        "cannot have children; a SimpleLock needs a path of its own, so choose another one for this "
                        "lock"));
-    case Status::occupied:
-      return std::make_exception_ptr(
-          Error(ErrorCode::unusable_path,
-                "semaphore " + path +
-                    ": a FairMutex or a ReadWriteLock (or a recursive one, or a peer of theirs) uses "
-                    "this path, and the two do not exclude each other; give each a path of its own"));
     case Status::no_chroot:
       return std::make_exception_ptr(
           Error(ErrorCode::unusable_path, lock + "the chroot of the connection does not exist, and "
@@ -66,6 +60,14 @@ std::exception_ptr semaphore_error(const std::string& path) {
           "/leases is there), and the two do not exclude each other; give each a path of its own. A lock whose own "
           "path is that folder looks the same: it needs another name. If nobody uses the folder any more, delete "
           "it, or wait: the server removes it about a minute after its last use"));
+}
+
+std::exception_ptr occupied_error(const std::string& path, const std::string& node) {
+  return std::make_exception_ptr(
+      Error(ErrorCode::unusable_path,
+            "semaphore " + path +
+                ": a FairMutex or a ReadWriteLock (or a recursive one, or a peer of theirs) uses this path (its node " +
+                node + " is there), and the two do not exclude each other; give each a path of its own"));
 }
 
 std::exception_ptr permits_error(const std::string& path, int wanted, int permits) {

@@ -38,7 +38,7 @@ void QueueFlow::join(Actions& out) {
   create.acl = acl_of(spec_);
   if (spec_->options.version_token) create.parent_mode = CreateMode::persistent;
   create.stale_guid = std::exchange(stale_guid_, {});
-  create.is_occupied = spec_->is_occupied;
+  create.suspects = spec_->suspects;
   create.guarded = spec_->guarded;
   out.emplace_back(action::Create{Topic::line, std::move(create)});
   // In the same round trip: answers come in order, so the listing shows the new node.

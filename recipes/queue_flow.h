@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "recipes/flow.h"
 #include "recipes/node_name.h"
@@ -20,7 +21,7 @@ struct QueueSpec {
   /// `waits`: being first is only a step on the way (a semaphore's line), so there is no hold: the flow keeps its place
   /// until Left, and is_first() says so.
   NodeRole role = NodeRole::holds;
-  bool (*is_occupied)(const NameList& children) = nullptr;  ///< see CreateSpec
+  std::vector<std::string> (*suspects)(const NameList& children) = nullptr;  ///< see CreateSpec
   std::string guarded{};
 };
 

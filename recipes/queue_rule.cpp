@@ -90,15 +90,17 @@ bool can_be_semaphores(const NameList& children, const NodeStat& lease_folder) {
   return children.empty() || is_marked(lease_folder) || std::any_of(children.begin(), children.end(), is_lease);
 }
 
-bool has_queue(const NameList& children) {
-  return std::any_of(children.begin(), children.end(), [](std::string_view child) {
+std::vector<std::string> queue_nodes(const NameList& children) {
+  std::vector<std::string> nodes;
+  for (const std::string_view child : children) {
     const auto node = parse_node_name(child);
-    return node && node->kind != NodeKind::lease;
-  });
+    if (node && node->kind != NodeKind::lease) nodes.emplace_back(child);
+  }
+  return nodes;
 }
 
-bool is_only_a_queue(const NameList& children) {
-  return !children.contains(kLeaseFolder) && has_queue(children);
+std::vector<std::string> queue_nodes_without_semaphore(const NameList& children) {
+  return children.contains(kLeaseFolder) ? std::vector<std::string>() : queue_nodes(children);
 }
 
 bool would_wait(const NameList& children, NodeKind kind) {

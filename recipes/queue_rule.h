@@ -58,10 +58,11 @@ bool is_marked(const NodeStat& lease_folder);
 /// Whether a folder of that name, with these children, can be a semaphore's. Other programs use the name, too: theirs
 /// has no lease, but other children. An empty one can be that of a semaphore which is about to have its lease.
 bool can_be_semaphores(const NameList& children, const NodeStat& lease_folder);
-/// Whether one of these children of a semaphore's path is in the queue of another kind of lock.
-bool has_queue(const NameList& children);
-/// The same, unless a semaphore uses the path already: then it is the other lock that is refused.
-bool is_only_a_queue(const NameList& children);
+/// Those children of a semaphore's path that look like places in the queue of another kind of lock. They are, if they
+/// are ephemeral: the folder of some lock may have such a name, too.
+std::vector<std::string> queue_nodes(const NameList& children);
+/// The same, but none if a semaphore uses the path already: then it is the other lock that is refused.
+std::vector<std::string> queue_nodes_without_semaphore(const NameList& children);
 
 /// The contenders among the children, first in line first. Refers to `children`.
 std::vector<NodeName> in_queue_order(const NameList& children);

@@ -43,7 +43,7 @@ SemaphoreSpec::SemaphoreSpec(const std::string& lock_path, LockOptions lock_opti
       leases(join(lock_path, kLeaseFolder)),
       line(std::make_shared<const QueueSpec>(QueueSpec{join(lock_path, "locks"), NodeKind::lock,
                                                        options_of_line(lock_options), client_identity, NodeRole::waits,
-                                                       is_only_a_queue, lock_path})),
+                                                       queue_nodes_without_semaphore, lock_path})),
       options(std::move(lock_options)),
       identity(client_identity) {}
 
@@ -174,7 +174,7 @@ void SemaphoreFlow::create_lease(int number, Actions& out) {
   create.name = protected_name(create.guid, NodeKind::lease);
   create.data = spec_->identity;
   create.acl = acl_of(spec_);
-  create.is_occupied = is_only_a_queue;
+  create.suspects = queue_nodes_without_semaphore;
   create.guarded = spec_->path;
   create.needs_parent = number != 0;
   out.emplace_back(action::Create{Topic::leases, std::move(create)});
@@ -198,6 +198,7 @@ void SemaphoreFlow::count_leases(Actions& out) {
 }
 
 void SemaphoreFlow::handle(const event::Created& created, Actions& out) {
+  if (created.status == Status::occupied) return refuse_path(created.node.path, out);
   if (created.topic == Topic::line) return follow_line(created, out);
   if (step_ != Step::at_head || has_its_leases()) return;
   if (created.status == Status::no_parent) {
@@ -239,6 +240,7 @@ bool SemaphoreFlow::is_ours_alone(const event::Listed& leases) const {
 }
 
 void SemaphoreFlow::look_around(const NodeStat& lease_folder, Actions& out) {
+  suspect_left_ = false;
   may_be_marked_ = lease_folder.data_length == 0;
   step_ = Step::looking_around;
   out.emplace_back(action::List{Topic::path, spec_->path});
@@ -246,7 +248,20 @@ void SemaphoreFlow::look_around(const NodeStat& lease_folder, Actions& out) {
 
 void SemaphoreFlow::looked_around(const event::Listed& path, Actions& out) {
   if (step_ != Step::looking_around) return;
-  if (has_queue(path.children)) return refuse_path(out);
+  suspects_ = queue_nodes(path.children);
+  examine_suspect(out);
+}
+
+void SemaphoreFlow::examine_suspect(Actions& out) {
+  if (!suspects_.empty()) {
+    out.emplace_back(action::Look{join(spec_->path, suspects_.back())});
+    return;
+  }
+  // A writer that has downgraded meanwhile has left a read node in its place, which the listing did not show.
+  if (std::exchange(suspect_left_, false)) {
+    out.emplace_back(action::List{Topic::path, spec_->path});
+    return;
+  }
   looked_around_ = true;
   step_ = Step::at_head;
   // Data of others are not overwritten. Then everybody looks, each time.
@@ -254,15 +269,24 @@ void SemaphoreFlow::looked_around(const event::Listed& path, Actions& out) {
   count_leases(out);  // the number of permits may have changed meanwhile
 }
 
+void SemaphoreFlow::handle(const event::Looked& looked, Actions& out) {
+  if (step_ != Step::looking_around || suspects_.empty()) return;
+  if (looked.there && looked.stat.is_ephemeral()) return refuse_path(join(spec_->path, suspects_.back()), out);
+  suspect_left_ = suspect_left_ || !looked.there;
+  suspects_.pop_back();
+  examine_suspect(out);
+}
+
 /// Our own folder of the leases is removed, too, unless others use it: it would keep the users of the other lock from
 /// theirs. A folder that somebody else has made is not ours to delete. The folder of the line is in nobody's way, and
 /// the server removes it.
-void SemaphoreFlow::refuse_path(Actions& out) {
+void SemaphoreFlow::refuse_path(const std::string& occupant, Actions& out) {
+  if (step_ == Step::over) return;
   step_ = Step::over;
   give_leases_back(out);
   if (made_leases_folder_) out.emplace_back(action::Remove{spec_->leases});
   append(line_.on(event::Left{}), out);
-  out.emplace_back(action::Fail{Status::occupied, spec_->path, nullptr});
+  out.emplace_back(action::Fail{Status::occupied, spec_->path, occupied_error(spec_->path, occupant)});
 }
 
 bool SemaphoreFlow::shows_all_of_ours(const NameList& children) const {
@@ -322,7 +346,6 @@ void SemaphoreFlow::handle(const event::SessionOver& over, Actions& out) {
 
 void SemaphoreFlow::handle(const event::Refused& refused, Actions& out) {
   if (step_ == Step::over) return;
-  if (refused.status == Status::occupied) return refuse_path(out);
   if (step_ == Step::in_line && refused.topic == Topic::line) return follow_line(refused, out);
   const std::string& path = refused.topic == Topic::line ? spec_->line->path : spec_->path;
   clean_up(Step::over, out);

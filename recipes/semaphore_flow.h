@@ -70,6 +70,7 @@ class SemaphoreFlow final : public Flow {
   void handle(const event::Changed& changed, Actions& out);
   void handle(const event::TimerFired& timer, Actions& out);
   void handle(const event::PermitsChanged& changed, Actions& out);
+  void handle(const event::Looked& looked, Actions& out);
   void handle(const event::Granted&, Actions& out);
   void handle(const event::OwnNodeGone& gone, Actions& out);
   void handle(const event::LeaseOver& over, Actions& out) { start_again(over, out); }
@@ -78,7 +79,6 @@ class SemaphoreFlow final : public Flow {
   void handle(const event::Left&, Actions& out) { clean_up(Step::over, out); }
   void handle(const event::WatchSet& set, Actions& out) { follow_line(set, out); }
   void handle(const event::VersionRaised&, Actions&) {}  // not asked for
-  void handle(const event::Looked&, Actions&) {}         // not asked for
 
   void follow_line(const Event& event, Actions& out);
   void watch_leases(Actions& out);
@@ -91,7 +91,8 @@ class SemaphoreFlow final : public Flow {
   bool is_ours_alone(const event::Listed& leases) const;
   void look_around(const NodeStat& lease_folder, Actions& out);
   void looked_around(const event::Listed& path, Actions& out);
-  void refuse_path(Actions& out);
+  void examine_suspect(Actions& out);
+  void refuse_path(const std::string& occupant, Actions& out);
   bool shows_all_of_ours(const NameList& children) const;
   void make_hold(Actions& out);
   void start_again(const Event& why, Actions& out);
@@ -118,17 +119,19 @@ class SemaphoreFlow final : public Flow {
     std::string path;
     std::int64_t czxid = 0;
   };
-  std::vector<Lease> leases_;        // ours; sorted by path when all are created
-  bool counted_too_early_ = false;   // the leases were listed before all of ours were known
-  bool looked_around_ = false;       // and there was no queue of another kind of lock
-  bool may_be_marked_ = false;       // the folder of the leases, while looking around: it has no data
-  bool made_leases_folder_ = false;  // in this attempt
-  std::size_t lacking_folder_ = 0;   // leases that were answered by no_parent and not sent again yet
-  bool folder_was_missing_ = false;  // such leases were sent again
-  bool counting_ = false;            // a listing of the leases, without a watch, is on its way
-  bool watching_ = false;            // the leases
-  bool busy_line_ = false;           // a try that stands behind others that are being served
-  int movements_ = 0;                // seen from the line
+  std::vector<Lease> leases_;          // ours; sorted by path when all are created
+  bool counted_too_early_ = false;     // the leases were listed before all of ours were known
+  bool looked_around_ = false;         // and there was no queue of another kind of lock
+  std::vector<std::string> suspects_;  // while looking around: children that look like another lock's nodes
+  bool suspect_left_ = false;          // one of them was gone when it was looked at
+  bool may_be_marked_ = false;         // the folder of the leases, while looking around: it has no data
+  bool made_leases_folder_ = false;    // in this attempt
+  std::size_t lacking_folder_ = 0;     // leases that were answered by no_parent and not sent again yet
+  bool folder_was_missing_ = false;    // such leases were sent again
+  bool counting_ = false;              // a listing of the leases, without a watch, is on its way
+  bool watching_ = false;              // the leases
+  bool busy_line_ = false;             // a try that stands behind others that are being served
+  int movements_ = 0;                  // seen from the line
 };
 
 }  // namespace zkrecipes::detail

@@ -75,7 +75,7 @@ TYPED_TEST(MixedKindsTest, ASemaphoreAtALocksPath_IsRefusedAndLeavesNoFolder) {
   Semaphore semaphore(this->connect(), this->kPath, 2);
   Hold hold = lock.acquire();
   const auto names_both =
-      AllOf(HasSubstr("FairMutex"), HasSubstr("ReadWriteLock"), HasSubstr(this->kPath), HasSubstr("a path of its own"));
+      AllOf(HasSubstr("FairMutex"), HasSubstr("ReadWriteLock"), HasSubstr(hold.node()), HasSubstr("a path of its own"));
   EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.acquire()); }), names_both);
   EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.acquire(2)); }), names_both);
   EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.try_acquire()); }), names_both);
@@ -126,6 +126,15 @@ TEST_F(MixedKinds, AFolderCalledLeasesWithThingsOfOthers_IsNoSemaphores) {
   Semaphore semaphore(connection, kPath, 5);
   EXPECT_THAT(refusal_of([&] { static_cast<void>(semaphore.acquire()); }), HasSubstr("FairMutex"));
   EXPECT_TRUE(hold.is_valid());
+}
+
+TEST_F(MixedKinds, ALockBelowWhoseFolderIsNamedLikeANode_IsNotInTheWayOfASemaphore) {
+  Connection& connection = connect();
+  FairMutex below(connection, folder("nightly-lock-1700000000"));
+  const Hold hold = below.acquire();
+  Semaphore semaphore(connection, kPath, 2);
+  const Hold permits = semaphore.acquire(2);
+  EXPECT_TRUE(permits.is_valid());
 }
 
 TEST_F(MixedKinds, ALockAtAPathThatEndsWithLeases_IsMentionedToTheLockAboveIt) {

@@ -63,6 +63,13 @@ class FlowDriver {
     pending_.erase(found);
     return feed("no_parent", event::Created{Topic::leases, Status::no_parent, {}});
   }
+  /// The create has found this node of another kind of lock.
+  FlowDriver& occupied(const std::string& node, Topic topic = Topic::leases) {
+    take<action::Create>(topic);
+    event::Created event{topic, Status::occupied, {}};
+    event.node.path = node;
+    return feed("occupied", event);
+  }
   FlowDriver& node_exists() {
     take<action::Create>(Topic::line);
     return feed("node_exists", event::Created{Topic::line, Status::node_exists, {}});

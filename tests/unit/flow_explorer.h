@@ -77,7 +77,7 @@ class FlowExplorer {
       add("foreign, unmarked", [](Driver& d) { d.listed({"foreign"}, Topic::leases, 0); });
     }
     if (driver.template awaits_answer<action::Create>(Topic::leases)) {
-      add("occupied", [](Driver& d) { d.refused(Status::occupied, Topic::leases); });
+      add("occupied", [](Driver& d) { d.occupied("/sem/_c_x-lock-0000000001"); });
       add("created with its folder", [](Driver& d) { d.created(Topic::leases, 0, true); });
     }
     if (driver.awaits_create_that_needs_parent()) add("no folder", [](Driver& d) { d.no_parent(); });

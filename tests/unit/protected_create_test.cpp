@@ -107,15 +107,30 @@ TEST_F(ProtectedCreateTest, MissingParentsAreMadeFromTheBottomUpAndDownAgain) {
 /// As a semaphore's.
 CreateSpec guarded_spec(CreateSpec spec) {
   spec.guarded = "/locks";
-  spec.is_occupied = [](const NameList& children) { return children.contains("other"); };
+  spec.suspects = [](const NameList& children) {
+    return children.contains("other") ? std::vector<std::string>{"folder", "other"} : std::vector<std::string>();
+  };
   return spec;
 }
 
 TEST_F(ProtectedCreateTest, MissingParentsOfAnOccupiedPath_AreNotMade) {
   begin(guarded_spec(queue_spec()));
   sender_.answer(Kind::create, Status::no_node);
-  EXPECT_EQ(sender_.answer_children({"foreign", "other"}).path, "/locks");
+  EXPECT_EQ(sender_.answer_children({"foreign", "folder", "other"}).path, "/locks");
+  EXPECT_EQ(sender_.answer_node(Kind::exists, "", kOtherSession, 1).path, "/locks/other");
   expect_failed(Status::occupied);
+  EXPECT_EQ(node_.path, "/locks/other");
+}
+
+TEST_F(ProtectedCreateTest, OnlyAnEphemeralNode_OccupiesAPath) {
+  begin(guarded_spec(queue_spec()));
+  sender_.answer(Kind::create, Status::no_node);
+  sender_.answer_children({"folder", "other"});
+  sender_.answer(Kind::exists, Status::no_node);
+  EXPECT_EQ(sender_.answer_node(Kind::exists, "", 0, 1).path, "/locks/folder");
+  sender_.answer_created("/locks/a", 1);
+  sender_.answer_created("/locks/a/_c_guid-lock-0", 2);
+  expect_created("/locks/a/_c_guid-lock-0", 2, false);
 }
 
 TEST_F(ProtectedCreateTest, MissingParentsOfAFreePath_AreMade) {

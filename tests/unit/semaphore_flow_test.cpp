@@ -191,10 +191,10 @@ TEST(SemaphoreFlow, MissingFolders_AreMadeOnlyIfNoOtherLockUsesThePath) {
   const CreateSpec lease = driver.last<action::Create>().spec;
   for (const CreateSpec& spec : {place, lease}) {
     EXPECT_EQ(spec.guarded, "/sem");
-    EXPECT_TRUE(spec.is_occupied({"foreign", kAhead}));
-    EXPECT_TRUE(spec.is_occupied({"locks", "_c_x-__READ__0000000001"}));
-    EXPECT_FALSE(spec.is_occupied({"foreign", "locks"}));
-    EXPECT_FALSE(spec.is_occupied({"leases", kAhead})) << "it is a semaphore's path, and the other is refused";
+    EXPECT_THAT(spec.suspects({"foreign", kAhead}), ElementsAre(kAhead));
+    EXPECT_THAT(spec.suspects({"locks", "_c_x-__READ__0000000001"}), ElementsAre("_c_x-__READ__0000000001"));
+    EXPECT_THAT(spec.suspects({"foreign", "locks"}), IsEmpty());
+    EXPECT_THAT(spec.suspects({"leases", kAhead}), IsEmpty()) << "it is a semaphore's path, and the other is refused";
   }
 }
 
@@ -213,16 +213,43 @@ TEST(SemaphoreFlow, LeasesInAFolderWithoutTheMark_AreHeldAfterALookAtThePath) {
 TEST(SemaphoreFlow, AQueueOfAnotherLock_IsAnErrorAndNothingIsLeft) {
   Driver driver = at_head();
   driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases, 0);
-  driver.listed({"locks", "leases", kAhead}, Topic::path);
+  driver.listed({"locks", "leases", kAhead}, Topic::path).looked(true);
   EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Unprobe", "Remove", "Fail"));
   EXPECT_EQ(driver.failed()->status, Status::occupied);
   EXPECT_EQ(driver.failed()->path, "/sem");
 }
 
+TEST(SemaphoreFlow, FoldersNamedLikeNodesOfAnotherLock_AreInNobodysWay) {
+  Driver driver = at_head();
+  driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases, 0);
+  driver.listed({"jobs-lock-1700000000", "nightly-lock-1700000001"}, Topic::path);
+  EXPECT_THAT(driver.actions(), ElementsAre("Look"));
+  EXPECT_EQ(driver.last<action::Look>().path, "/sem/nightly-lock-1700000001");
+  EXPECT_THAT(driver.looked(true, 0).actions(), ElementsAre("Look"));
+  EXPECT_EQ(driver.last<action::Look>().path, "/sem/jobs-lock-1700000000");
+  EXPECT_THAT(driver.looked(true, 0).actions(), ElementsAre("Mark", "List")) << "not ephemeral";
+}
+
+// A downgrade makes a read node before it removes the write node, and lists nothing afterwards.
+TEST(SemaphoreFlow, ANodeOfAnotherLockThatLeaves_MayHaveBeenReplaced) {
+  Driver driver = at_head();
+  driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases, 0);
+  driver.listed({"_c_x-__WRIT__0000000001"}, Topic::path);
+  EXPECT_THAT(driver.looked(false).actions(), ElementsAre("List"));
+  EXPECT_EQ(driver.last<action::List>().path, "/sem");
+  driver.listed({"_c_y-__READ__0000000001"}, Topic::path).looked(true);
+  EXPECT_TRUE(driver.failed());
+
+  Driver lucky = at_head();
+  lucky.created(Topic::leases).listed({name_of(lucky.lease())}, Topic::leases, 0);
+  lucky.listed({kAhead}, Topic::path).looked(false);
+  EXPECT_THAT(lucky.listed({}, Topic::path).actions(), ElementsAre("Mark", "List"));
+}
+
 TEST(SemaphoreFlow, AQueueOfAnotherLock_EndsOnlyTheFolderThatWasMadeBesideIt) {
   Driver driver = at_head(2, 2);
   driver.created(Topic::leases, 0, true).created(Topic::leases).listed(driver.lease_names(), Topic::leases, 0);
-  driver.listed({"locks", "leases", kAhead}, Topic::path);
+  driver.listed({"locks", "leases", kAhead}, Topic::path).looked(true);
   EXPECT_THAT(driver.actions(), ElementsAre("Remove", "Remove", "Remove", "Unprobe", "Remove", "Fail"));
   EXPECT_THAT(driver.removed(), ElementsAre(driver.leases()[0], driver.leases()[1], "/sem/leases", driver.line_node()));
 }
@@ -232,7 +259,7 @@ TEST(SemaphoreFlow, AFolderOfAnEarlierAttempt_IsNotRemoved) {
   driver.created(Topic::leases, 0, true).session_over().session_ready();
   reach_head(driver);
   driver.created(Topic::leases).listed(driver.lease_names(), Topic::leases, 0);
-  driver.listed({"locks", "leases", kAhead}, Topic::path);
+  driver.listed({"locks", "leases", kAhead}, Topic::path).looked(true);
   EXPECT_THAT(driver.removed(), ElementsAre(driver.lease(), driver.line_node()));
 }
 
@@ -427,11 +454,11 @@ TEST(SemaphoreFlow, LeasesThatFoundTheFolderWhichSomebodyMade_AreNotCreatedAgain
 // Another lock came between the looks at the path: none of the others may make the folder behind the refusal.
 TEST(SemaphoreFlow, AFirstLeaseThatIsRefused_EndsTheOthersThatLackTheFolder) {
   Driver driver = at_head(2, 2);
-  driver.no_parent().refused(Status::occupied, Topic::leases);
+  driver.no_parent().occupied("/sem/x-lock-0000000001");
   EXPECT_THAT(driver.actions(), ElementsAre("Unprobe", "Remove", "Fail"));
   EXPECT_EQ(driver.failed()->status, Status::occupied);
   Driver early = at_head(2, 2);
-  EXPECT_TRUE(early.refused(Status::occupied, Topic::leases).failed()) << "the other's answer is on its way";
+  EXPECT_TRUE(early.occupied("/sem/x-lock-0000000001").failed()) << "the other's answer is on its way";
 }
 
 TEST(SemaphoreFlow, AFolderThatVanishesWithTheFirstLease_RejoinsAtTheBack) {

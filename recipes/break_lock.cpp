@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zkrecipes/break_lock.h"
 
+#include <algorithm>
+
 #include "connection/client.h"
 #include "recipes/lock_reader.h"
 #include "recipes/node_name.h"
+#include "recipes/queue_rule.h"
 
 namespace zkrecipes {
 
@@ -67,20 +70,50 @@ void break_lock(Connection& connection, const std::string& node, const FencingTo
   }
 }
 
-bool remove_empty_lock(Connection& connection, const std::string& path, Clock::time_point deadline) {
-  const LockReader reader(connection, path, "removal of ", deadline);
+namespace {
+
+/// Whether there are data can be seen without permission to read them. A semaphore's mark is nobody's data.
+bool has_data(const Reply& found) {
+  return found.stat.data_length != 0 && found.data != detail::kLeaseFolderMark;
+}
+
+/// False if it is in use or was used again at the same time, and for a folder that is not empty.
+bool remove_folder(const LockReader& reader, const std::string& folder) {
   for (;;) {
-    const Reply found = reader.get_synced(path);
+    const Reply found = reader.get_synced(folder);
     if (found.status == Status::no_node) return true;
-    // Whether there are data can be seen without permission to read them.
-    if (found.stat.is_ephemeral() || found.stat.data_length != 0)
-      throw Error(ErrorCode::unusable_path, "node " + path + " is no empty lock path: it " +
-                                                (found.stat.is_ephemeral() ? "is ephemeral" : "has data"));
-    if (found.stat.children != 0) return false;
-    const Status status = remove(reader, path, found.stat.czxid);
+    if (found.stat.is_ephemeral() || has_data(found) || found.stat.children != 0) return false;
+    const Status status = remove(reader, folder, found.stat.czxid);
     if (status == Status::ok || status == Status::no_node) return true;
     if (status == Status::not_empty) return false;
   }
+}
+
+/// Removes the two folders of a semaphore at `path` if nobody uses them. Without a folder of leases there is no
+/// semaphore: any lock may have a path that ends with "locks".
+bool remove_semaphore_folders(const LockReader& reader, const std::string& path) {
+  const detail::NameList children = reader.list(path).children;
+  const bool only_folders = std::all_of(children.begin(), children.end(), [](std::string_view child) {
+    return child == detail::kLineFolder || child == detail::kLeaseFolder;
+  });
+  if (!only_folders || !children.contains(detail::kLeaseFolder)) return children.empty();
+  const std::string leases = detail::join(path, detail::kLeaseFolder);
+  // The leases last: without them the next call would not know the line.
+  if (reader.get_synced(leases).stat.children != 0) return false;
+  return remove_folder(reader, detail::join(path, detail::kLineFolder)) && remove_folder(reader, leases);
+}
+
+}  // namespace
+
+bool remove_empty_lock(Connection& connection, const std::string& path, Clock::time_point deadline) {
+  const LockReader reader(connection, path, "removal of ", deadline);
+  const Reply found = reader.get_synced(path);
+  if (found.status == Status::no_node) return true;
+  if (found.stat.is_ephemeral() || has_data(found))
+    throw Error(ErrorCode::unusable_path, "node " + path + " is no empty lock path: it " +
+                                              (found.stat.is_ephemeral() ? "is ephemeral" : "has data"));
+  if (found.stat.children != 0 && !remove_semaphore_folders(reader, path)) return false;
+  return remove_folder(reader, path);
 }
 
 }  // namespace zkrecipes

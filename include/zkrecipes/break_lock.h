@@ -42,9 +42,11 @@ void break_lock(Connection& connection, const std::string& node, const FencingTo
 /// so this is for those that want it now, and for paths that were made as persistent nodes by others. Contenders that
 /// arrive at the same time are not disturbed: either the path is in use, or they make it again.
 ///
-/// Returns true when the path is gone, also if there was none; false if it has children. Throws Error(unusable_path)
-/// for a node that has data or is ephemeral: that is in use, or another program's, or counts holds
-/// (LockOptions::version_token). Otherwise as break_lock().
+/// Returns true when the path is gone, also if there was none; false if it has children. The empty folders `locks` and
+/// `leases` of a semaphore are no children in this sense: they are removed first. Throws Error(unusable_path) for a
+/// node that has data or is ephemeral: that is in use, or another program's, or counts holds
+/// (LockOptions::version_token). The text with which a semaphore marks its folder does not count as data. Otherwise as
+/// break_lock().
 bool remove_empty_lock(Connection& connection, const std::string& path,
                        Clock::time_point deadline = Clock::time_point::max());
 

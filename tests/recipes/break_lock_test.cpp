@@ -137,6 +137,40 @@ TEST_F(BreakLockTest, AnEmptyLockPath_IsRemovedAndAUsedOneIsNot) {
   EXPECT_TRUE(remove_empty_lock(connection, kPath)) << "there is none, which is what was wanted";
 }
 
+TEST_F(BreakLockTest, TheEmptyPathOfASemaphore_IsRemovedWithItsFolders) {
+  Connection& connection = connect();
+  const std::string leases = std::string(kPath) + "/leases", line = std::string(kPath) + "/locks";
+  Semaphore semaphore(connection, kPath, 2);
+  Hold hold = semaphore.acquire();
+  ASSERT_TRUE(wait_for([&] { return plain().stat(full(leases))->dataLength > 0; })) << "marked";
+  EXPECT_FALSE(remove_empty_lock(connection, kPath));
+  EXPECT_FALSE(remove_empty_lock(connection, leases));
+  EXPECT_TRUE(node_exists(line)) << "nothing is removed while it is in use";
+  hold.release();
+  ASSERT_TRUE(wait_for_nodes(kPath, 0));
+  EXPECT_TRUE(remove_empty_lock(connection, kPath));
+  EXPECT_FALSE(node_exists(kPath));
+
+  semaphore.acquire().release();
+  ASSERT_TRUE(wait_for_nodes(kPath, 0));
+  EXPECT_TRUE(remove_empty_lock(connection, leases));
+  EXPECT_FALSE(remove_empty_lock(connection, kPath)) << "any lock may be called locks";
+  EXPECT_TRUE(remove_empty_lock(connection, line));
+  EXPECT_TRUE(remove_empty_lock(connection, kPath));
+}
+
+TEST_F(BreakLockTest, FoldersBesideOtherThings_AreNotRemoved) {
+  Connection& connection = connect();
+  const std::string leases = std::string(kPath) + "/leases", line = std::string(kPath) + "/locks";
+  for (const std::string& node : {std::string(kPath), leases, line}) create_node(node);
+  create_node(std::string(kPath) + "/other");
+  EXPECT_FALSE(remove_empty_lock(connection, kPath));
+  remove_node(std::string(kPath) + "/other");
+  plain().set(full(leases), "a note");
+  EXPECT_FALSE(remove_empty_lock(connection, kPath)) << "with data of others";
+  EXPECT_TRUE(node_exists(leases));
+}
+
 TEST_F(BreakLockTest, NodesThatAreNoEmptyLockPath_AreNotRemoved) {
   Connection& connection = connect();
   create_node("/config", "data");

@@ -193,8 +193,10 @@ bool HeldNode::place_is_anothers() const noexcept {
   return lost() && grant_.shared_czxid != 0;
 }
 
-/// False when somebody has released it before.
+/// False when somebody has released it before. Under the mutex, as lose(): the log, the subscribers and the observer
+/// agree on which of the two was first.
 bool HeldNode::begin_release() noexcept {
+  MutexLock lock(mutex_);
   auto never = kNever;
   if (!released_at_->compare_exchange_strong(never, grant_.client->world().now())) return false;
   if (grant_.observed) grant_.observed->released();

@@ -162,6 +162,7 @@ void SemaphoreFlow::create_leases(Actions& out) {
   made_leases_folder_ = false;
   lacking_folder_ = 0;
   folder_was_missing_ = false;
+  said_to_wait_ = false;
   if (std::exchange(watching_, false)) out.emplace_back(action::Unwatch{Topic::leases});
   for (int i = 0; i < wanted_; ++i) create_lease(i, out);
   count_leases(out);
@@ -231,7 +232,8 @@ void SemaphoreFlow::seen_from_the_head(const event::Listed& leases, Actions& out
   if (listed && patience_ == Patience::try_once) return not_served(out);
   if (watching_) return;
   watch_leases(out);
-  if (listed) out.emplace_back(action::Wait{0});
+  // Once: the watch may have fired while the path was being looked at.
+  if (listed && !std::exchange(said_to_wait_, true)) out.emplace_back(action::Wait{0});
 }
 
 /// Locks with a queue respect the folder once it is marked, so nobody has to look again for as long as it exists.

@@ -130,6 +130,7 @@ class SemaphoreFlow final : public Flow {
   bool folder_was_missing_ = false;    // such leases were sent again
   bool counting_ = false;              // a listing of the leases, without a watch, is on its way
   bool watching_ = false;              // the leases
+  bool said_to_wait_ = false;          // at the head
   bool busy_line_ = false;             // a try that stands behind others that are being served
   int movements_ = 0;                  // seen from the line
 };

@@ -104,7 +104,9 @@ struct HeartbeatAnswered {
   /// How much of the lease was left when the answer came. If this is often small, holds are nearly lost. Nothing while
   /// the connection has no holds.
   std::optional<std::chrono::nanoseconds> lease_left;
-  std::size_t holds = 0;  ///< nodes of holds in this session; a hold of n permits has n
+  /// Nodes of holds in this session; a hold of n permits has n. A node that LockOptions::retain keeps between two holds
+  /// counts, too: it needs the lease all the same.
+  std::size_t holds = 0;
   // Heartbeats are not counted.
   std::size_t requests_in_flight = 0;  ///< sent and not answered
   std::size_t requests_waiting = 0;    ///< not sent yet, because too many are in flight

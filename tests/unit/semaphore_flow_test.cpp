@@ -271,6 +271,18 @@ TEST(SemaphoreFlow, FewerPermitsWhileItLooksAtThePath_AreRespected) {
               ElementsAre("WatchChildren", "Wait"));
 }
 
+TEST(SemaphoreFlow, LeasesThatChangeWhileItLooksAtThePath_AreNoSecondReasonToWait) {
+  Driver driver = at_head();
+  driver.created(Topic::leases).listed({kTaken, name_of(driver.lease())}, Topic::leases, 0);
+  driver.children_watched({kTaken, name_of(driver.lease())}, Topic::leases, 0);
+  driver.changed(Topic::leases).children_watched({name_of(driver.lease())}, Topic::leases, 0);
+  EXPECT_THAT(driver.actions(), ElementsAre("List"));
+  driver.changed(Topic::leases).listed({"locks", "leases"}, Topic::path);
+  driver.listed({kTaken, name_of(driver.lease())}, Topic::leases, 0);
+  EXPECT_THAT(driver.actions(), ElementsAre("WatchChildren"));
+  EXPECT_THAT(driver.waits(), ElementsAre(0));
+}
+
 // ---- Tries ----
 
 TEST(SemaphoreFlow, APlaceAheadThatMayNotBeRead_IsWaitedForByWatchingTheLine) {

@@ -11,8 +11,6 @@ namespace zkrecipes::detail {
 namespace {
 // How long a close waits for answers to what is in flight.
 constexpr std::chrono::seconds kLastAnswersPatience{2};
-// One part in so many of the session timeout is for clocks that run at different speeds.
-constexpr int kDriftShare = 20;
 // An outage that is over by then is no more than the line that says so.
 constexpr std::chrono::seconds kShortOutage{1};
 // An outage that lasts is logged again after this time.

@@ -10,8 +10,9 @@ namespace {
 LeaseClock::duration margin_for(std::optional<std::chrono::milliseconds> configured,
                                 std::chrono::milliseconds timeout) {
   if (!configured) return timeout / 4;
-  // The server may grant less than was asked for; some validity must be left.
-  return std::min<LeaseClock::duration>(*configured, timeout / 2);
+  // The server may grant less than was asked for; some validity must be left. It may also grant more.
+  const LeaseClock::duration least = LeaseClock::duration(timeout) / kDriftShare;
+  return std::clamp<LeaseClock::duration>(*configured, least, timeout / 2);
 }
 }  // namespace
 

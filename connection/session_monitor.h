@@ -11,6 +11,9 @@
 
 namespace zkrecipes::detail {
 
+/// One part in so many of the session timeout is for clocks that run at different speeds.
+constexpr int kDriftShare = 20;
+
 /// Turns what the C client says, and what it fails to say in time, into connection states. Does no I/O and reads no
 /// clock. Not thread-safe: its owner guards it.
 ///
@@ -19,7 +22,8 @@ namespace zkrecipes::detail {
 /// with holds ends with the lease that they rely on, one without with its contact (see Session).
 class SessionMonitor {
  public:
-  /// `margin`: kept back from the negotiated timeout; a quarter of it when not given.
+  /// `margin`: kept back from the negotiated timeout; a quarter of it when not given. Never less than the share for
+  /// clocks, nor more than half.
   explicit SessionMonitor(std::optional<std::chrono::milliseconds> margin);
 
   /// `sent`: when the request for this connection was sent, so that a new session is counted from there.

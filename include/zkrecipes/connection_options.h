@@ -102,7 +102,9 @@ struct ConnectionOptions {
   Acl parent_acl;
   /// For people: stored in lock nodes. One line of at most 64 KiB; default "host:pid".
   std::string identity;
-  /// Holds are valid for at most the negotiated timeout less this margin. Default: a quarter of the timeout.
+  /// Holds are valid for at most the negotiated timeout less this margin. Default: a quarter of the timeout. Less than
+  /// a twentieth of the timeout, which is for clocks that run at different speeds, counts as a twentieth, and more than
+  /// half of it as half. Must not be negative.
   std::optional<std::chrono::milliseconds> validity_margin;
   LeaseProof lease_proof = LeaseProof::quorum;
   std::optional<TlsOptions> tls;

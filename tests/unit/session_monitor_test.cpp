@@ -48,6 +48,17 @@ TEST_F(SessionMonitorTest, ConfiguredMarginIsUsedButLeavesHalfOfTheTimeout) {
   EXPECT_EQ(greedy.deadline(), kStart + 4s);
 }
 
+TEST_F(SessionMonitorTest, AMarginThatIsTooSmall_LeavesTheShareForClocks) {
+  for (const auto margin : {0ms, 399ms, 400ms}) {
+    SessionMonitor monitor(margin);
+    monitor.connected(1, 8s, kStart, kStart);
+    EXPECT_EQ(monitor.deadline(), kStart + 7600ms) << margin.count();
+    monitor.connected(1, 6s, kStart, kStart);
+    EXPECT_EQ(monitor.session()->lease().length(), margin < 300ms ? 5700ms : 6000ms - margin)
+        << "of the timeout that is negotiated again";
+  }
+}
+
 TEST_F(SessionMonitorTest, ShortOutageIsSuspendedThenConnectedInTheSameSession) {
   connect();
   const SessionPtr session = monitor_.session();

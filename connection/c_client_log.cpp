@@ -47,17 +47,14 @@ std::string text_of(std::string_view line) {
 void take_line(Slot& slot, const char* message) {
   // The level is only in the text.
   const std::string_view line = message;
-  const bool wrong = line.find(kError) != std::string_view::npos;
-  if (!wrong && !process_log().shows_details()) return;
-  if (wrong && !slot.may_pass()) return;
+  const bool passes = line.find(kError) != std::string_view::npos && slot.may_pass();
+  if (!passes && !process_log().shows_details()) return;
   const std::string text = text_of(line);
   const CClientLog::Sink* const sink = slot.sink.load();
-  if (!wrong)
-    process_log().detail(CClientLog::kSays + text);
-  else if (sink != nullptr)
-    (*sink)(text);
-  else
-    process_log().warning(CClientLog::kSays + text);
+  if (passes && sink == nullptr) return process_log().warning(CClientLog::kSays + text);
+  // What is wrong, too: the sink makes a part of another line of it, and not of each.
+  process_log().detail(CClientLog::kSays + text);
+  if (passes) (*sink)(text);
 }
 
 template <std::size_t number>

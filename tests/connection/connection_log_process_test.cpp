@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program prints whose logging is not set up, is glog's, or is its own: all that it writes to its standard
 // output and error, so nothing can be missed, and nothing that others write for us.
+#include <algorithm>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -115,6 +116,22 @@ TEST_F(LogProcessTest, Glog_HasOneInfoLineForAReconnectAndOneTimeInEachLine) {
   const std::regex time("[0-9]{2}:[0-9]{2}:[0-9]{2}");
   for (const std::string& line : all)
     EXPECT_EQ(std::distance(std::sregex_iterator(line.begin(), line.end(), time), std::sregex_iterator()), 1) << line;
+}
+
+// Without details the refusals are the reason in a line of ours.
+TEST_F(LogProcessTest, GlogWithDetails_HasEverythingThatTheCClientFindsWrong) {
+  start("glog-details");
+  ASSERT_TRUE(wait_for_words("held "));
+  proxy().refuse(true);
+  const auto refusals = [this] {
+    const auto all = lines_with("refused to accept the client");
+    return std::count_if(all.begin(), all.end(), [](const std::string& line) {
+      return line.find("the ZooKeeper C client says: ") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(wait_for([&] { return refusals() >= 3; })) << refusals();
+  proxy().refuse(false);
+  end();
 }
 
 TEST_F(LogProcessTest, ASink_IsGivenAllAndNothingIsPrintedBesides) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that holds a lock, with its logging set up in one of the three ways (connection_log_process_test.cpp). It
+// A program that holds a lock, with its logging set up in one of several ways (connection_log_process_test.cpp). It
 // says "held NODE TOKEN" when it has the lock, and ends when its standard input does.
 #include <glog/logging.h>
 #include <iostream>
@@ -8,13 +8,14 @@
 
 int main(int argc, char** argv) {
   const std::string way = argc == 3 ? argv[2] : "";
-  if (way != "none" && way != "glog" && way != "sink") {
-    std::cerr << "usage: logging_client SERVERS none|glog|sink\n";
+  if (way != "none" && way != "glog" && way != "glog-details" && way != "sink") {
+    std::cerr << "usage: logging_client SERVERS none|glog|glog-details|sink\n";
     return 2;
   }
   zkrecipes::ConnectionOptions options;
   options.servers = argv[1];
-  if (way == "glog") {
+  if (way == "glog-details") FLAGS_v = 1;
+  if (way == "glog" || way == "glog-details") {
     FLAGS_logtostderr = true;
     google::InitGoogleLogging(argv[0]);
   }

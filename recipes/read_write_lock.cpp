@@ -101,6 +101,9 @@ Hold ReadWriteLock::downgrade(Hold&& write) {
     throw Error(ErrorCode::session_lost, "lock " + path + ": somebody has deleted the node of the write hold");
   }
   if (answer.first != Status::ok) std::rethrow_exception(detail::lock_error(answer.first, path, *client));
+  // A hold that was lost meanwhile does not come back with the read node.
+  if (!held->hand_subscribers_to(*answer.second))
+    throw Error(ErrorCode::session_lost, "lock " + path + ": the hold was lost during the downgrade");
   Hold read = detail::HoldAccess::hold(std::move(answer.second));
   write = Hold();
   return read;

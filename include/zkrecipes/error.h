@@ -12,7 +12,7 @@ enum class ErrorCode {
   connection_closed = 1,  ///< the Connection was closed, by the program or because it gave up
   cancelled,              ///< the pending acquire was cancelled
   not_authorized,         ///< the server refuses: credentials or ACL
-  session_lost,           ///< the session that owned the hold is over
+  session_lost,           ///< the hold was lost before: its session or lease is over, or its node was deleted
   not_held,               ///< released or never acquired
   sequence_exhausted,     ///< the lock path has used up its 2^31 sequence numbers
   unusable_path,          ///< the path cannot hold this lock: another kind of lock or data is there, or no chroot

@@ -14,17 +14,18 @@ namespace zkrecipes {
 /// that is too long, for a name that is not printable, for an ACL that this connection cannot give to nodes
 /// (creator_all() without credentials), and for an option that the lock type does not have.
 struct LockOptions {
-  /// Also count the holds of this lock in 32 bits (FencingToken::version). Costs one more round trip per acquire and
-  /// makes the lock path a persistent node. All users of the path must agree on the option: a lock without it creates a
-  /// missing path as a container. Clients cannot tell a container from a persistent node, but the server removes an
-  /// empty container, and the count starts again at 0.
+  /// Also count the holds of this lock in 32 bits (FencingToken::version). Not for SimpleLock and Semaphore. A
+  /// read/write lock counts its writers; a reader has version 0. Costs one more round trip per acquire and makes the
+  /// lock path a persistent node. All users of the path must agree on the option: a lock without it creates a missing
+  /// path as a container. Clients cannot tell a container from a persistent node, but the server removes an empty
+  /// container, and the count starts again at 0.
   bool version_token = false;
 
   /// Gives the lock on in one round trip, also deep in the line: a waiter watches the node two places ahead, so it
   /// knows before its turn that it is next. A release then wakes two waiters, the one that gets the lock and the one
   /// that moves up, instead of one. For FairMutex, RecursiveFairMutex, the write side of ReadWriteLock (behind readers;
-  /// behind a writer, which may downgrade, it changes nothing) and the line of a Semaphore. Contenders with and without
-  /// it can stand in one line. Has no effect together with version_token.
+  /// behind a writer, which may downgrade, it changes nothing) and the line of a Semaphore; not for SimpleLock, which
+  /// has no line. Contenders with and without it can stand in one line. Has no effect together with version_token.
   bool look_ahead = false;
 
   /// How long the lock stays with this object after a release while nobody else wants it; 0: not at all. The next

@@ -141,7 +141,9 @@ struct HeartbeatAnswered {
 /// time. So an observer must be thread-safe; then several connections may share it. The library holds none of its
 /// mutexes then: an observer may ask the connection for its state() and may release holds. It must return soon,
 /// because heartbeats and acquires may wait for it. Calls that block throw std::logic_error there. Do not close or
-/// destroy a Connection on the program's own handle there: it cannot throw, and would block for some seconds.
+/// destroy a Connection on the program's own handle there: it cannot throw, and would block for some seconds. Nor can
+/// Subscription::disconnect_and_wait() and the destructor of a PendingHold throw, which wait for a callback that is
+/// running on another thread: use them there only if that callback does not wait for the observer.
 ///
 /// Exceptions are logged and dropped.
 ///

@@ -77,8 +77,9 @@ class ReadWriteLock {
   [[nodiscard]] PendingHold acquire_write_async(const AcquireOptions& options = {});
 
   /// Turns a write hold of this lock into a read hold; no writer is granted the lock in between. The token stays the
-  /// same. Blocks until the server has answered. Throws Error(session_lost) if the hold is lost, Error(not_held) if it
-  /// is no write hold of this lock; `write` is unchanged then.
+  /// same, and so do subscriptions to on_lost(): they now hear of the loss of the read hold. Blocks until the server
+  /// has answered. Throws Error(session_lost) if the hold is lost, Error(not_held) if it is no write hold of this lock;
+  /// `write` is unchanged then.
   [[nodiscard]] Hold downgrade(Hold&& write);
 
   // Lockable for writing, SharedLockable for reading: std::unique_lock, std::shared_lock. The holds are kept here.

@@ -40,16 +40,19 @@ class SemaphoreCore;
 ///
 /// One path is for one kind of lock. An acquire throws Error(unusable_path) if a FairMutex, a ReadWriteLock or one of
 /// their recursive kinds has a node at the path; and they refuse the path of a semaphore. If both begin at the same
-/// time one of them is refused, or both are. Nothing is left behind by the one that is refused.
+/// time one of them is refused, or both are. The one that is refused leaves nothing that is in the way of the other. An
+/// empty folder `locks` of the semaphore may stay until the server removes it.
 ///
 /// Thread-safety: all members may be called from any thread, except that the destructor must not run beside another
 /// call. Lifetime: the semaphore may outlive its Connection; acquiring then throws ConnectionClosed. Permits (Hold) and
 /// pending holds may outlive the semaphore. Destroying it takes no permit away, waits for nothing, and is allowed
 /// inside callbacks. Blocking, tries and exceptions are those of FairMutex. In addition, an acquire of less than one
-/// permit, or of more than there are, throws std::invalid_argument at once.
+/// permit, or of more than there are, throws std::invalid_argument at once. LockOptions::version_token and retain are
+/// not available here.
 class Semaphore {
  public:
-  /// Does no I/O. Throws std::invalid_argument if the path is no absolute node path or permits < 1.
+  /// Does no I/O. Throws std::invalid_argument if the path is no absolute node path or permits < 1, or with an option
+  /// that is not available.
   Semaphore(Connection& connection, const std::string& path, int permits, const LockOptions& options = {});
   ~Semaphore();
   Semaphore(const Semaphore&) = delete;

@@ -16,7 +16,7 @@ namespace zkrecipes {
 ///
 /// Thread-safety, lifetime, blocking and errors: see ExclusiveLock. A path at which there is a node that is not
 /// ephemeral is refused with Error(unusable_path): it is the folder of another kind of lock, or somebody's data.
-/// LockOptions::version_token is not available here.
+/// LockOptions::version_token, look_ahead and retain are not available here.
 ///
 ///     zkrecipes::Connection connection("zk1:2181,zk2:2181,zk3:2181");
 ///     zkrecipes::SimpleLock lock(connection, "/locks/nightly");
@@ -24,7 +24,8 @@ namespace zkrecipes {
 ///       run_nightly_job(hold->token());  // no other process runs it now
 class SimpleLock : public ExclusiveLock {
  public:
-  /// Does no I/O. Throws std::invalid_argument if the path is no absolute node path, or with version_token.
+  /// Does no I/O. Throws std::invalid_argument if the path is no absolute node path, or with an option that is not
+  /// available.
   SimpleLock(Connection& connection, const std::string& path, const LockOptions& options = {});
 };
 

@@ -103,6 +103,19 @@ TEST_F(ReadWriteLockTest, ADowngrade_KeepsTheTokenAndTheQueuedWriterOut) {
   EXPECT_TRUE(get(writer).is_valid());
 }
 
+TEST_F(ReadWriteLockTest, ADowngrade_TakesTheSubscriptionsAlong) {
+  ReadWriteLock lock(connect(options(6s)), kPath);
+  Hold write = lock.acquire_write();
+  const CallCount lost;
+  const Subscription subscription = write.on_lost(lost.handler());
+  const Hold read = lock.downgrade(std::move(write));
+  EXPECT_TRUE(subscription.connected());
+  EXPECT_EQ(lost.count(), 0) << "the write hold was not lost";
+  remove_node(read.node());
+  EXPECT_TRUE(lost.wait());
+  EXPECT_FALSE(read.is_valid());
+}
+
 TEST_F(ReadWriteLockTest, ADowngrade_LetsReadersInThatQueuedBehindTheWriter) {
   Connection& waiting = connect();
   ReadWriteLock lock(connect(), kPath), other(waiting, kPath);

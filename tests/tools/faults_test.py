@@ -25,9 +25,16 @@ def guardian_of(zklock):
     """The process between zklock and the command."""
     for line in subprocess.check_output(["ps", "-o", "pid=,comm=", "--ppid", str(zklock.pid)], text=True).splitlines():
         process, name = line.split()
-        if name == "zklock-guard":
+        if name == "lock-guard":
             return int(process)
     raise AssertionError("no guardian")
+
+
+def found_by_name(zklock, *options):
+    """Of zklock and its children, those that pgrep, and so pkill, finds by the name zklock."""
+    found = subprocess.run(["pgrep", *options, "zklock"], stdout=subprocess.PIPE, text=True).stdout.split()
+    children = subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(zklock.pid)], text=True).split()
+    return [int(each) for each in found if each in [str(zklock.pid)] + children]
 
 
 def seconds_of_ended_children():
@@ -65,6 +72,14 @@ class Killed(FaultTest):
         self.expect_status(process, -signal.SIGKILL)
         self.expect_ended(family + [guardian])
         self.expect_free()
+
+    def test_all_that_have_the_name_zklock_killed_ends_the_command_and_all_its_descendants(self):
+        for options in [], ["-f"]:
+            process, family = self.start_family()
+            for each in found_by_name(process, *options):
+                os.kill(each, signal.SIGKILL)
+            self.expect_status(process, -signal.SIGKILL)
+            self.expect_ended(family)
 
     def test_zklock_killed_ends_the_command_also_with_ignore(self):
         process, family = self.start_family("--on-lost=ignore")

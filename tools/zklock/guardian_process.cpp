@@ -11,6 +11,7 @@
 
 #include "tools/zklock/child.h"
 #include "tools/zklock/descriptor.h"
+#include "tools/zklock/process_name.h"
 #include "tools/zklock/process_tree.h"
 
 namespace zklock {
@@ -28,7 +29,8 @@ class GuardianProcess {
  public:
   GuardianProcess(int socket, const GuardianSettings& settings, SharedLease& lease)
       : socket_(socket), settings_(settings), lease_(lease) {
-    ::prctl(PR_SET_NAME, "zklock-guard");
+    // Not found by "pkill -9 zklock": whoever kills zklock must not kill the one that then ends the command.
+    rename_process("lock-guard");
     checked(::prctl(PR_SET_CHILD_SUBREAPER, 1), "prctl");
     // So that Ctrl-C, while zklock waits for the lock, is not for the guardian, too.
     checked(::setpgid(0, 0), "setpgid");

@@ -11,7 +11,7 @@ import time
 
 sys.dont_write_bytecode = True
 import zklock_test as support  # noqa: E402
-from zklock_test import TestCase, alive, wait_for  # noqa: E402
+from zklock_test import TestCase, alive, guardian_of, wait_for  # noqa: E402
 
 # A command with a child, a child of that child which has left the group and the session, and none of them ends by TERM
 # before it has taken its time.
@@ -19,15 +19,6 @@ FAMILY = ("bash -c 'echo child=$$; setsid bash -c \"echo grandchild=\\$\\$; exec
           "echo command=$$; wait; wait")
 SESSION = "echo session=$((ZKLOCK_SESSION)); "
 STUBBORN = "trap '' TERM; echo command=$$; while :; do sleep 0.05; done"
-
-
-def guardian_of(zklock):
-    """The process between zklock and the command."""
-    for line in subprocess.check_output(["ps", "-o", "pid=,comm=", "--ppid", str(zklock.pid)], text=True).splitlines():
-        process, name = line.split()
-        if name == "lock-guard":
-            return int(process)
-    raise AssertionError("no guardian")
 
 
 def found_by_name(zklock, *options):

@@ -316,10 +316,33 @@ class Times(TestCase):
         self.assertEqual(left, [])
 
     def test_what_has_left_the_session_on_purpose_stays(self):
-        process = self.run_shell("setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!; sleep 0.2")
+        process = self.run_shell("setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!")
         left = process.number("left")
         self.addCleanup(os.kill, left, signal.SIGKILL)
         self.expect_status(process, 0)
+        self.assertTrue(support.alive(left))
+
+    def test_a_daemon_whose_parent_exits_before_it_has_left_the_session_stays(self):
+        # As daemon(3) does it, on a machine where the child has its turn a little later.
+        daemon = ("import os, time\npid = os.fork()\nif pid: print('left=%d' % pid, flush=True); os._exit(0)\n"
+                  "end = time.monotonic() + 0.01\nwhile time.monotonic() < end: pass\n"
+                  "os.setsid(); os.closerange(0, 3); time.sleep(1000)")
+        for _ in range(10):
+            process = self.start("run", self.path, "--", sys.executable, "-c", daemon)
+            left = process.number("left")
+            self.addCleanup(os.kill, left, signal.SIGKILL)
+            self.expect_status(process, 0)
+            self.assertEqual(process.err, "")
+            self.assertTrue(support.alive(left))
+
+    def test_a_daemon_that_may_stay_does_so_when_zklock_is_killed_later(self):
+        process = self.run_shell("setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!", "--hold-at-least", "1000")
+        left = process.number("left")
+        self.addCleanup(os.kill, left, signal.SIGKILL)
+        process.wait_for("holding the lock for another", "err")
+        guardian = support.guardian_of(process)
+        process.signal(signal.SIGKILL)
+        wait_for(lambda: not support.alive(guardian), "the guardian has ended")
         self.assertTrue(support.alive(left))
 
 

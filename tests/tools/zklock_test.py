@@ -45,6 +45,15 @@ def alive(process_id):
         return False
 
 
+def guardian_of(zklock):
+    """The process between zklock and the command."""
+    for line in subprocess.check_output(["ps", "-o", "pid=,comm=", "--ppid", str(zklock.pid)], text=True).splitlines():
+        process, name = line.split()
+        if name == "lock-guard":
+            return int(process)
+    raise AssertionError("no guardian")
+
+
 class Server:
     """The launcher of third_party/curator_test_server, with one server."""
 

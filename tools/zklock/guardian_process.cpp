@@ -18,6 +18,9 @@ namespace zklock {
 namespace {
 
 constexpr std::chrono::milliseconds kMoment{20};
+/// How long a process whose parent, the command, has exited has to leave the session. In daemon(3) the parent exits
+/// first, and the child calls setsid() then.
+constexpr std::chrono::milliseconds kTimeToLeave{200};
 
 /// Who a signal is for.
 enum class Scope {
@@ -59,7 +62,7 @@ class GuardianProcess {
       const ssize_t got = ::recv(socket_, packet_.data(), packet_.size(), MSG_DONTWAIT);
       if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
       if (got <= 0) {
-        kill_descendants();
+        if (!clean_) kill_descendants();
         over_ = true;
         return;
       }
@@ -80,6 +83,7 @@ class GuardianProcess {
       case Order::finish:
         finishing_ = true;
         finish_by_ = Clock::now() + kill_after();
+        leave_by_ = Clock::now() + kTimeToLeave;
         if (rest.at(0) == '1') scope_ = Scope::all;
         return;
       case Order::done:
@@ -163,8 +167,9 @@ class GuardianProcess {
       finishing_ = false;
       watching_lease_ = false;
       ending_ = false;
+      clean_ = true;
       report(Report::Kind::clean, 0);
-    } else if (!ending_) {
+    } else if (!ending_ && (scope_ == Scope::all || now >= leave_by_)) {
       report(Report::Kind::leftovers, static_cast<std::int32_t>(left.found.size()));
       end(SIGTERM, kill_after(), scope_);
     }
@@ -222,11 +227,13 @@ class GuardianProcess {
   pid_t command_ = 0;                                // 0: not started, or reaped
   bool watching_lease_ = false;
   bool finishing_ = false;
+  bool clean_ = false;  // what is there now may stay
   bool over_ = false;
   bool ending_ = false;
   Scope scope_ = Scope::session;  // of what is to be ended; only grows
   Clock::time_point kill_at_;     // while ending_
   Clock::time_point finish_by_;   // while finishing_
+  Clock::time_point leave_by_;    // likewise
 };
 
 }  // namespace

@@ -206,6 +206,15 @@ class Unreachable(FaultTest):
         self.expect_status(waiter, 123)
         self.assertEqual(waiter.out, "")
 
+    def test_a_command_whose_lock_is_lost_is_asked_to_end_once(self):
+        network = self.network()
+        process = self.start("run", self.path, "--timeout", str(support.TIMEOUT), "--kill-after", "1", "--",
+                             sys.executable, "-c", support.COUNTS_TERM, servers=network.address)
+        process.number("ready")
+        network.cut()
+        self.expect_status(process, 123)
+        self.assertEqual(process.out, "ready=1\nasked\n")
+
     def test_on_lost_kill_does_not_ask_first(self):
         network = self.network()
         process = self.run_shell("trap 'echo asked' TERM; echo command=$$; while :; do sleep 0.02; done",

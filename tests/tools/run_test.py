@@ -264,6 +264,12 @@ class Times(TestCase):
         process.number("ready")
         self.expect_status(process, 124)
 
+    def test_the_limit_asks_the_command_once(self):
+        process = self.start("run", self.path, "--limit", "2", "--kill-after", "0.5", "--", sys.executable, "-c",
+                             support.COUNTS_TERM)
+        self.expect_status(process, 124)
+        self.assertEqual(process.out, "ready=1\nasked\n")
+
     def test_hold_at_least_keeps_the_lock_after_the_command(self):
         first = self.run_shell("echo done=1", "--hold-at-least", "3")
         first.number("done")

@@ -20,6 +20,10 @@ import unittest
 LIMIT = 60  # seconds; for what must happen. Generous, since the machine may be busy
 TIMEOUT = 2.0  # session timeout of most tests, in seconds
 
+# For python3 -c: says when it is asked to end, each time, and does not end.
+COUNTS_TERM = ("import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\nprint('ready=1', flush=True)\n"
+               "while signal.sigwait([signal.SIGTERM]): print('asked', flush=True)")
+
 zklock = ""
 server = None
 

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "tools/zklock/child.h"
 #include "tools/zklock/descriptor.h"
@@ -142,12 +144,14 @@ class GuardianProcess {
     }
   }
 
-  /// The first signal now, SIGKILL after a while. If that is already under way, the earlier time counts.
+  /// The first signal now, SIGKILL after a while. If that is already under way, the earlier time counts, and the first
+  /// signal is sent again only if it is for more processes than before.
   void end(int signal, std::chrono::milliseconds kill_after, Scope scope) {
-    if (scope == Scope::all) scope_ = Scope::all;
+    const bool for_more = scope == Scope::all && scope_ != Scope::all;
+    if (for_more) scope_ = Scope::all;
     const auto kill_at = signal == SIGKILL ? Clock::now() : Clock::now() + kill_after;
     kill_at_ = ending_ ? std::min(kill_at_, kill_at) : kill_at;
-    ending_ = true;
+    if (std::exchange(ending_, true) && !for_more && signal != SIGKILL) return;
     send(signal);
     send(SIGCONT);
   }
@@ -192,11 +196,18 @@ class GuardianProcess {
     return result;
   }
 
+  /// Once to each: a command may take a second TERM for impatience.
   void send(int signal) const {
-    // The command and its group are known without a list of processes, which may fail.
-    if (command_ != 0) ::kill(-command_, signal);
-    if (command_ != 0) ::kill(command_, signal);
-    for (const Process& each : targets().found) ::kill(each.id, signal);
+    std::vector<pid_t> others;
+    for (const Process& each : targets().found) others.push_back(each.id);
+    // The command and its group are known without a list of processes, which may fail, and lacks those that the group
+    // has started meanwhile.
+    if (command_ != 0) {
+      ::kill(-command_, signal);
+      if (std::find(others.begin(), others.end(), command_) == others.end()) others.push_back(command_);
+    }
+    for (const pid_t each : others)
+      if (command_ == 0 || ::getpgid(each) != command_) ::kill(each, signal);
   }
 
   std::chrono::milliseconds kill_after() const { return settings_.kill_after.value_or(kKillAfter); }

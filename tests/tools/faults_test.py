@@ -3,6 +3,7 @@
 """zklock run when something dies: no command outlives its lock, unless it was told to."""
 
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -99,6 +100,63 @@ class Killed(FaultTest):
         support.server.verb("expire", process.session)
         self.expect_status(process, 123)
         self.assertFalse(any(map(alive, family)))
+
+    def stop_guardian_of(self, process):
+        guardian = guardian_of(process)
+        os.kill(guardian, signal.SIGSTOP)
+        self.addCleanup(lambda: alive(guardian) and os.kill(guardian, signal.SIGKILL))
+
+    def test_a_guardian_that_hangs_keeps_neither_the_limit_nor_the_end_away(self):
+        process, family = self.start_family("--limit", "2", "--kill-after", "0.5")
+        self.stop_guardian_of(process)
+        self.expect_status(process, 124)
+        self.assertFalse(any(map(alive, family)))
+        self.expect_free()
+
+    def test_a_guardian_that_hangs_does_not_keep_a_wait_from_being_interrupted(self):
+        self.hold_lock()
+        waiter = self.run_shell("echo ran")
+        wait_for(lambda: support.server.count("ephemerals") == 2, "the waiter stands in line")
+        self.stop_guardian_of(waiter)
+        waiter.signal(signal.SIGTERM)
+        self.expect_status(waiter, 128 + signal.SIGTERM)
+
+    def test_a_guardian_that_hangs_does_not_end_a_daemon_that_may_stay(self):
+        process = self.run_shell("setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo left=$!; exit 4",
+                                 "--hold-at-least", "4")
+        left = process.number("left")
+        self.addCleanup(os.kill, left, signal.SIGKILL)
+        process.wait_for("holding the lock", "err")
+        self.stop_guardian_of(process)
+        self.expect_status(process, 4)
+        self.assertTrue(alive(left))
+
+    def test_signals_that_a_hanging_guardian_does_not_read_do_not_hold_zklock_up(self):
+        process, family = self.start_family(timeout=20)
+        self.stop_guardian_of(process)
+
+        def has_read_it():
+            with open("/proc/%d/status" % process.pid) as status:
+                pending = re.search(r"ShdPnd:\s*(\w+)", status.read()).group(1)
+            return int(pending, 16) & (1 << signal.SIGUSR1 - 1) == 0
+
+        for _ in range(400):  # more than the socket takes
+            process.signal(signal.SIGUSR1)
+            wait_for(has_read_it, "zklock reads its signals", 10)
+        support.server.verb("expire", process.session)
+        self.expect_status(process, 123)
+        self.assertFalse(any(map(alive, family)))
+
+    def test_the_guardian_killed_spares_what_zklock_has_inherited(self):
+        process = self.run_shell("echo command=$$; exec sleep 1000", before=[
+            "bash", "-c", "sleep 1000 >/dev/null 2>&1 & echo inherited=$!; exec \"$@\"", "bash"])
+        inherited = process.number("inherited")
+        self.addCleanup(os.kill, inherited, signal.SIGKILL)
+        command = process.number("command")
+        os.kill(guardian_of(process), signal.SIGKILL)
+        self.expect_status(process, 125)
+        self.assertFalse(alive(command))
+        self.assertTrue(alive(inherited))
 
     def test_a_guardian_that_cannot_see_processes_ends_the_command_all_the_same(self):
         process = self.run_shell(SESSION + "echo command=$$; exec sleep 1000")

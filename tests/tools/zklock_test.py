@@ -160,14 +160,14 @@ class Network:
 
 
 class Zklock:
-    """A zklock that runs. Standard output and error are read in the background."""
+    """A zklock that runs. Standard output and error are read in the background. before: words in front of it all."""
 
-    def __init__(self, *arguments, servers=None, environment=None, launcher=True, **popen):
+    def __init__(self, *arguments, servers=None, environment=None, launcher=True, before=(), **popen):
         env = {name: value for name, value in os.environ.items() if not name.startswith("ZK_")}
         env["ZK_SERVERS"] = servers or server.address
         env.update(environment or {})
         command = os.environ.get("LAUNCHER", "").split() if launcher else []
-        self.process = subprocess.Popen(command + [zklock] + list(arguments), stdin=popen.pop("stdin", subprocess.DEVNULL),
+        self.process = subprocess.Popen([*before, *command, zklock, *arguments], stdin=popen.pop("stdin", subprocess.DEVNULL),
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, **popen)
         self.pid = self.process.pid
         self.texts = {}

@@ -31,7 +31,9 @@ class Guardian {
   /// Throws Failure(kFailure) if the guardian was killed; then nothing of the command is left.
   std::optional<Report> next();
 
-  // Each returns at once; the answers are reports.
+  // Each returns at once; the answers are reports. A guardian that is stopped does not read; what no longer fits into
+  // its socket is dropped, where that is safe: a signal; and lost() and end(), after which the caller waits for a
+  // limited time, then calls kill(). The others throw std::system_error.
   void start(const std::vector<std::string>& environment, bool with_terminal);
   void pass_on(int signal);
   void lost() { order(Order::lost); }
@@ -39,9 +41,13 @@ class Guardian {
   void finish(bool also_daemons) { order(Order::finish, also_daemons ? "1" : "0"); }
   void done() { order(Order::done); }
 
-  /// Ends what is left of the command, unless done() was called, and waits for the guardian.
+  /// Whether somebody has stopped it (SIGSTOP), so that it does nothing.
+  bool is_stopped() const noexcept;
+
+  /// Ends what is left of the command, unless that may stay (Report::clean), and waits for the guardian; if that is
+  /// stopped, or takes long, by force.
   void stop() noexcept;
-  /// The same by force, for a guardian that does not do its work.
+  /// The same by force at once, for a guardian that does not do its work.
   void kill() noexcept;
 
   /// Any thread may move it on.
@@ -51,9 +57,11 @@ class Guardian {
   void order(Order order, const std::string& rest = {});
 
   SharedLease* lease_ = nullptr;
+  const std::vector<pid_t> inherited_;  // children from before the exec of zklock, which are not ours to end
   Descriptor socket_;
   pid_t process_ = 0;  // 0: reaped
   bool started_ = false;
+  bool clean_ = false;  // so it was reported
 };
 
 }  // namespace zklock

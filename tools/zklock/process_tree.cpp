@@ -61,7 +61,7 @@ void check_process_tree() {
                               "with: unshare --mount-proc. Nothing was done");
 }
 
-Descendants descendants(pid_t root) {
+Descendants descendants(pid_t root, const std::vector<pid_t>& except) {
   Descendants result;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
   if (!folder) {
@@ -77,7 +77,7 @@ Descendants descendants(pid_t root) {
     const pid_t parent = parents.back();
     parents.pop_back();
     for (const Process& each : all)
-      if (each.parent == parent) {
+      if (each.parent == parent && std::find(except.begin(), except.end(), each.id) == except.end()) {
         result.found.push_back(each);
         parents.push_back(each.id);
       }
@@ -85,10 +85,17 @@ Descendants descendants(pid_t root) {
   return result;
 }
 
-void kill_descendants() {
+std::vector<pid_t> children() {
+  std::vector<pid_t> result;
+  for (const Process& each : descendants(::getpid()).found)
+    if (each.parent == ::getpid()) result.push_back(each.id);
+  return result;
+}
+
+void kill_descendants(const std::vector<pid_t>& except) {
   for (int blind = 0;;) {
     bool killed = false;
-    const Descendants left = descendants(::getpid());
+    const Descendants left = descendants(::getpid(), except);
     for (const Process& each : left.found) killed = ::kill(each.id, SIGKILL) == 0 || killed;
     // Who has ended while the list was made may have started others that are not in it.
     while (::waitpid(-1, nullptr, WNOHANG) > 0) killed = true;

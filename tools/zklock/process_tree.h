@@ -23,10 +23,15 @@ struct Descendants {
 
 /// The processes below `root`, at any depth, that have not ended. A process whose parent has ended belongs to the
 /// nearest ancestor that is a subreaper (prctl(2)), so none of them is missed below a subreaper, daemons included.
-Descendants descendants(pid_t root);
+/// Children of `root` that are in `except` are left out, with what is below them.
+Descendants descendants(pid_t root, const std::vector<pid_t>& except = {});
+
+/// The processes that this one has started, or had when it was executed, and that have not ended.
+std::vector<pid_t> children();
 
 /// Sends SIGKILL to all processes below this one, again and again, until none is left or the rest belongs to other
-/// users; for at most ten seconds if it cannot see them. Reaps those that are children of this process.
-void kill_descendants();
+/// users; for at most ten seconds if it cannot see them. Reaps those that are children of this process. Spares the
+/// children in `except`, and what is below them.
+void kill_descendants(const std::vector<pid_t>& except = {});
 
 }  // namespace zklock

@@ -16,6 +16,12 @@
 #include "tools/zklock/text.h"
 
 namespace zklock {
+namespace {
+
+/// For the guardian, in addition to the time that the command has.
+constexpr std::chrono::seconds kMoment{1};
+
+}  // namespace
 
 Supervisor::Supervisor(Session& session, const zkrecipes::Hold& hold, const RunOptions& options, const Signals& signals,
                        Guardian& guardian)
@@ -67,10 +73,15 @@ void Supervisor::wait_for_the_command() {
     if (!ended_by_limit_ && !ended_ && Clock::now() >= limit) {
       ended_by_limit_ = true;
       guardian_.end();
+      guardian_by_ = std::min(guardian_by_, Clock::now() + options_.kill_after.value_or(kKillAfter) + kMoment);
       say("the limit of " + to_text(*options_.limit) + " is over; ending the command");
     }
-    if (Clock::now() >= guardian_by_) {
-      // It was stopped, or it hangs. The lock is lost, so there is nothing to wait for.
+    if (Clock::now() < guardian_by_) continue;
+    if (!loss_handled_ && !guardian_.is_stopped()) {
+      // It works, and cannot end a program of another user (sudo). The lock is held until that program has ended.
+      guardian_by_ = Clock::now() + kMoment;
+    } else {
+      // It was stopped, or it hangs while the lock is lost, so there is nothing to wait for.
       guardian_.kill();
       if (!ended_) ended_ = SIGKILL;
       clean_ = true;
@@ -113,8 +124,8 @@ void Supervisor::handle_loss() {
     return complain(options_.path + ": the lock is lost; the command goes on without it");
   ended_by_loss_ = !ended_;
   guardian_.lost();
-  guardian_by_ = Clock::now() + options_.kill_after.value_or(std::chrono::milliseconds(guardian_.lease().grace)) +
-                 std::chrono::seconds(1);
+  guardian_by_ =
+      Clock::now() + options_.kill_after.value_or(std::chrono::milliseconds(guardian_.lease().grace)) + kMoment;
   complain(options_.path + ": the lock is lost; ending the command");
 }
 

@@ -93,7 +93,8 @@ class Waiting(TestCase):
             waiter = self.run_shell("echo ran")
             wait_for(lambda: support.server.count("ephemerals") == 2, "the waiter stands in line")
             waiter.signal(number)
-            self.expect_status(waiter, 128 + number)
+            # A shell shows both as 128 + number; by the death of SIGINT it knows that somebody has pressed Ctrl-C.
+            self.expect_status(waiter, -number if number == signal.SIGINT else 128 + number)
             self.assertEqual(waiter.out, "")
             wait_for(lambda: support.server.count("ephemerals") == 1, "the waiter has left")
         holder.signal(signal.SIGTERM)
@@ -301,6 +302,28 @@ class Times(TestCase):
         process.number("ready")
         process.signal(signal.SIGTERM)
         self.expect_status(process, 128 + signal.SIGTERM)
+
+    def test_a_signal_that_the_command_has_survived_does_not_end_the_holding_on(self):
+        for number in signal.SIGHUP, signal.SIGQUIT:
+            process = self.run_shell("trap 'echo again=1; exit 5' %d; echo ready=1; while :; do sleep 0.02; done" % number,
+                                     "--hold-at-least", "1000")
+            process.number("ready")
+            process.signal(number)
+            process.number("again")
+            process.wait_for("holding the lock for another", "err")
+            process.signal(signal.SIGTERM)
+            self.expect_status(process, 5)
+
+    def test_a_signal_that_has_ended_the_command_ends_the_holding_on(self):
+        for number, trap, status in ((signal.SIGHUP, "", 128 + signal.SIGHUP),
+                                     (signal.SIGHUP, "trap 'exit 129' HUP; ", 129),
+                                     (signal.SIGINT, "trap 'exit 3' INT; ", 3),
+                                     (signal.SIGINT, "", -signal.SIGINT)):
+            process = self.run_shell(trap + "echo ready=1; while :; do sleep 0.02; done", "--hold-at-least", "1000")
+            process.number("ready")
+            process.signal(number)
+            self.expect_status(process, status)
+            self.assertIn("giving up the lock before --hold-at-least is over", process.err)
 
     def test_what_the_command_leaves_behind_is_ended_before_the_lock_is_free(self):
         process = self.run_shell("sleep 1000 & echo left=$!")

@@ -18,6 +18,12 @@ import zklock_test as support  # noqa: E402
 from zklock_test import TestCase, alive, wait_for  # noqa: E402
 
 
+def state(process_id):
+    """As ps shows it: T is stopped."""
+    with open("/proc/%d/stat" % process_id) as stat:
+        return stat.read().rpartition(")")[2].split()[0]
+
+
 class Terminal:
     """An interactive bash at a terminal of its own."""
 
@@ -101,6 +107,71 @@ class TerminalTest(TestCase):
         self.assertNotIn("next-2", self.terminal.text)
         self.expect_free()
 
+    def interrupt_script(self, lines, begun):
+        """Ctrl-C in a script with these lines, when it has shown what `begun` says."""
+        script = os.path.join(self.folder(), "script")
+        with open(script, "w") as file:
+            file.write(lines)
+        self.terminal.type("bash %s\n" % script)
+        self.terminal.wait_for(begun)
+        self.terminal.type("\x03")
+        self.terminal.wait_for("ready> ")
+        self.assertNotIn("next-2", self.terminal.text)
+        self.terminal.type("echo status=$?\r")
+        self.terminal.wait_for("status=130\r\n")
+
+    def test_ctrl_c_ends_the_loop_around_it_while_zklock_waits(self):
+        self.hold_lock(timeout=20)
+        self.interrupt_script("while :; do %s echo next-$((1+1)); done\n" %
+                              self.run_line("echo ran").replace("echo status=$?\n", ""), "waiting for " + self.path)
+
+    def test_ctrl_c_ends_the_loop_around_it_where_the_command_has_no_terminal(self):
+        for redirection in ">/dev/null", "| cat", "</dev/null":
+            with self.subTest(redirection=redirection):
+                line = self.run_line("echo command=$$ >&2; exec sleep 1000")
+                self.interrupt_script("while :; do %s; echo next-$((1+1)); done\n" %
+                                      line.replace("; echo status=$?\n", " " + redirection), r"command=\d+\r\n")
+                self.expect_free()
+
+    def test_ctrl_c_ends_the_holding_on_too(self):
+        self.terminal.type(self.run_line("echo command=$$; exec sleep 1000", "--hold-at-least 1000"))
+        self.terminal.wait_for(r"command=(\d+)\r\n")
+        self.terminal.type("\x03")
+        self.terminal.wait_for("giving up the lock before --hold-at-least is over")
+        self.terminal.wait_for("ready> ")
+        self.expect_free()
+
+    def test_ctrl_z_stops_a_command_without_the_terminal_too(self):
+        for redirection in ">/dev/null", "</dev/null", "| cat":
+            with self.subTest(redirection=redirection):
+                go = os.path.join(self.folder(), "go")
+                line = self.run_line("echo command=$$ >&2; while [[ ! -e %s ]]; do read -t 0.02 <> <(:); done; echo over >&2" % go,
+                                     "--timeout 60")
+                self.terminal.type(line.replace("; echo status=$?", " " + redirection))
+                command = int(self.terminal.wait_for(r"command=(\d+)\r\n").group(1))
+                self.terminal.type("\x1a")
+                self.terminal.wait_for("Stopped")
+                self.terminal.wait_for("ready> ")
+                wait_for(lambda: state(command) == "T", "the command is stopped")
+                self.terminal.type("fg\r")
+                wait_for(lambda: state(command) != "T", "the command goes on")
+                open(go, "w").close()
+                self.terminal.wait_for("over\r\n")
+                self.terminal.wait_for("ready> ")
+
+    def test_ctrl_z_while_waiting_stops_zklock(self):
+        holder = self.hold_lock(timeout=20)
+        self.terminal.type(self.run_line("echo ran-$((1+1))", "--timeout 60"))
+        self.terminal.wait_for("waiting for " + self.path)
+        self.terminal.type("\x1a")
+        self.terminal.wait_for("Stopped")
+        self.terminal.wait_for("ready> ")
+        holder.signal(signal.SIGTERM)
+        holder.wait()
+        self.terminal.type("fg\r")
+        self.terminal.wait_for("ran-2\r\n")
+        self.terminal.wait_for("ready> ")
+
     def test_a_command_with_redirected_output_can_still_ask_at_the_terminal(self):
         line = self.run_line("echo x >&2; read -r line; echo got:$line >&2")
         self.terminal.type(line.replace("; echo status", " >/dev/null; echo status"))
@@ -125,8 +196,10 @@ class TerminalTest(TestCase):
         self.terminal.type(self.run_line("echo ran"))
         self.terminal.wait_for("waiting for " + self.path)
         self.terminal.type("\x03")
-        self.terminal.wait_for("status=130\r\n")
+        self.terminal.wait_for("ready> ")
         self.assertNotIn("ran", self.terminal.text)
+        self.terminal.type("echo status=$?\r")
+        self.terminal.wait_for("status=130\r\n")
 
     def test_ctrl_z_stops_and_fg_goes_on(self):
         # Long enough that the lock survives the stop.

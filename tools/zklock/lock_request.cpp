@@ -63,8 +63,7 @@ std::optional<zkrecipes::Hold> LockRequest::acquire(const Signals& signals, Guar
     wait_readable({signals.get(), guardian.get(), session_.wakeup().get()}, report_at);
     session_.wakeup().clear();
     guardian.next();  // has nothing to say yet, unless it was killed
-    while (const auto signal = signals.next())
-      if (Signals::ends(*signal)) throw Interrupted{*signal};
+    if (const auto signal = signals.next_that_ends()) throw Interrupted{*signal};
     {
       const std::lock_guard<std::mutex> lock(outcome->mutex);
       if (outcome->result) {

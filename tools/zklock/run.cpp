@@ -50,7 +50,8 @@ void release(zkrecipes::Hold& hold) {
 
 struct Outcome {
   int status = kSuccess;
-  bool interrupted = false;  ///< by Ctrl-C, which only the command has seen
+  bool interrupted = false;              ///< by SIGINT
+  bool interrupted_at_terminal = false;  ///< by Ctrl-C, which only the command has seen
 };
 
 Outcome run_with(const RunOptions& options, const Signals& signals, Guardian& guardian) {
@@ -65,7 +66,8 @@ Outcome run_with(const RunOptions& options, const Signals& signals, Guardian& gu
   try {
     Supervisor supervisor(session, *hold, options, signals, guardian);
     outcome.status = supervisor.run();
-    outcome.interrupted = supervisor.was_interrupted_at_the_terminal();
+    outcome.interrupted = supervisor.was_interrupted();
+    outcome.interrupted_at_terminal = supervisor.was_interrupted_at_the_terminal();
   } catch (...) {
     guardian.stop();  // before the lock is released
     throw;
@@ -85,17 +87,20 @@ int run(const std::vector<std::string>& words) {
   const bool ignores_pipe = ::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   Outcome outcome;
   {
-    const Signals signals;
+    const Signals signals(Signals::Stop::to_be_read);
     Guardian guardian(settings_for(*options, signals, ignores_pipe));
     try {
       outcome = run_with(*options, signals, guardian);
       guardian.done();
     } catch (const Interrupted& interrupted) {
-      return kSignalled + interrupted.signal;
+      outcome.status = kSignalled + interrupted.signal;
+      outcome.interrupted = interrupted.signal == SIGINT;
     }
   }
-  // As if zklock had seen Ctrl-C, too: a script or a loop around it ends. Comes back if the signal is ignored.
-  if (outcome.interrupted) ::kill(0, SIGINT);
+  // A shell ends the script or the loop around zklock only if zklock has died of SIGINT.
+  if (outcome.interrupted) Signals::end_by(SIGINT);
+  // As if zklock had seen Ctrl-C, too, and others of its group. Comes back if the signal is ignored.
+  if (outcome.interrupted_at_terminal) ::kill(0, SIGINT);
   return outcome.status;
 }
 

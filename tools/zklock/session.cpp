@@ -43,8 +43,7 @@ void Session::connect(const Signals& signals, Clock::time_point deadline) {
     }
     wait_readable({signals.get(), wakeup_.get()}, said ? end : std::min(end, patience));
     wakeup_.clear();
-    while (const auto signal = signals.next())
-      if (Signals::ends(*signal)) throw Interrupted{*signal};
+    if (const auto signal = signals.next_that_ends()) throw Interrupted{*signal};
   }
 }
 

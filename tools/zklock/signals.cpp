@@ -15,11 +15,19 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
 }
 
+sigset_t only(int signal) {
+  sigset_t result;
+  ::sigemptyset(&result);
+  ::sigaddset(&result, signal);
+  return result;
+}
+
 }  // namespace
 
-Signals::Signals() {
+Signals::Signals(Stop stop) {
   sigset_t handled;
   ::sigemptyset(&handled);
+  if (stop == Stop::to_be_read && !is_ignored(SIGTSTP)) ::sigaddset(&handled, SIGTSTP);
   for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH})
     if (!is_ignored(each)) ::sigaddset(&handled, each);
   sigset_t blocked = handled;
@@ -39,6 +47,28 @@ std::optional<int> Signals::next() const {
   const ssize_t got = ::read(descriptor_.get(), &info, sizeof info);
   if (got != static_cast<ssize_t>(sizeof info)) return std::nullopt;
   return static_cast<int>(info.ssi_signo);
+}
+
+std::optional<int> Signals::next_that_ends() const {
+  while (const auto signal = next()) {
+    if (ends(*signal)) return signal;
+    if (*signal == SIGTSTP) stop(::getpid());
+  }
+  return std::nullopt;
+}
+
+void Signals::stop(pid_t whom) {
+  const sigset_t signal = only(SIGTSTP);
+  // Other threads have it blocked, so it is delivered to this one before kill() returns.
+  ::pthread_sigmask(SIG_UNBLOCK, &signal, nullptr);
+  ::kill(whom, SIGTSTP);
+  ::pthread_sigmask(SIG_BLOCK, &signal, nullptr);
+}
+
+void Signals::end_by(int signal) noexcept {
+  const sigset_t unblocked = only(signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &unblocked, nullptr);
+  ::raise(signal);
 }
 
 bool Signals::ends(int signal) noexcept {

@@ -64,10 +64,7 @@ void Supervisor::wait_for_the_command() {
   const auto limit = options_.limit ? granted_ + *options_.limit : Clock::time_point::max();
   while (!clean_) {
     wait(std::min(ended_by_limit_ || ended_ ? Clock::time_point::max() : limit, guardian_by_));
-    while (const auto signal = signals_.next()) {
-      asked_to_end_ = asked_to_end_ || Signals::ends(*signal);
-      if (*signal != SIGWINCH) guardian_.pass_on(*signal);
-    }
+    while (const auto signal = signals_.next()) handle_signal(*signal);
     while (const auto report = guardian_.next()) handle(*report);
     if (hold_is_lost_) handle_loss();
     if (!ended_by_limit_ && !ended_ && Clock::now() >= limit) {
@@ -87,6 +84,15 @@ void Supervisor::wait_for_the_command() {
       clean_ = true;
     }
   }
+}
+
+void Supervisor::handle_signal(int signal) {
+  if (signal == SIGWINCH) return;
+  if (Signals::ends(signal)) ending_signals_.insert(signal);
+  if (signal == SIGTSTP && ended_) return Signals::stop(::getpid());
+  // We stop when the command has stopped, if it does.
+  if (signal == SIGTSTP) stop_passed_on_ = true;
+  guardian_.pass_on(signal);
 }
 
 void Supervisor::handle(const Report& report) {
@@ -138,11 +144,12 @@ void Supervisor::command_stopped(int signal) {
     give_terminal();
     return guardian_.pass_on(SIGCONT);
   }
-  if (!terminal_modes()) return;  // there is no terminal
+  const bool was_for_us = signal == SIGTSTP && std::exchange(stop_passed_on_, false);
+  if (!was_for_us && !terminal_modes()) return;  // there is no terminal
   take_terminal();
-  // The other processes of a pipeline, too; goes on here when the shell continues us. Not SIGSTOP: where no shell could
-  // continue us (ssh -t host zklock run ...), the kernel drops SIGTSTP, and the command goes on at once.
-  ::kill(0, SIGTSTP);
+  // If only the command has seen Ctrl-Z, the other processes of a pipeline must stop, too. Not by SIGSTOP: where no
+  // shell could continue us, the command goes on at once.
+  Signals::stop(was_for_us ? ::getpid() : 0);
   if (terminal_is_ours_to_give()) give_terminal();
   guardian_.pass_on(SIGCONT);
 }
@@ -150,7 +157,7 @@ void Supervisor::command_stopped(int signal) {
 void Supervisor::hold_on() {
   const auto end = granted_ + options_.hold_at_least;
   if (Clock::now() >= end || hold_is_lost_) return;
-  if (asked_to_end_) return say("giving up the lock before --hold-at-least is over");
+  if (was_asked_to_end()) return say("giving up the lock before --hold-at-least is over");
   if (end - Clock::now() > std::chrono::seconds(3))
     say("the command has ended; holding the lock for another " +
         to_text(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now())) + " (--hold-at-least)");
@@ -159,8 +166,7 @@ void Supervisor::hold_on() {
     wait_readable({signals_.get(), session_.wakeup().get()}, end);
     session_.wakeup().clear();
     if (hold_is_lost_) return complain(options_.path + ": the lock is lost before --hold-at-least was over");
-    while (const auto signal = signals_.next())
-      if (Signals::ends(*signal)) return say("giving up the lock before --hold-at-least is over");
+    if (signals_.next_that_ends()) return say("giving up the lock before --hold-at-least is over");
   }
 }
 
@@ -175,8 +181,25 @@ void Supervisor::wait(Clock::time_point deadline) {
   session_.wakeup().clear();
 }
 
+bool Supervisor::was_ended_by(int signal) const {
+  return ended_ && WIFSIGNALED(*ended_) && WTERMSIG(*ended_) == signal;
+}
+
+bool Supervisor::was_interrupted() const {
+  return was_ended_by(SIGINT) && ending_signals_.count(SIGINT) != 0 && !ended_by_loss_ && !ended_by_limit_;
+}
+
 bool Supervisor::was_interrupted_at_the_terminal() const {
-  return had_terminal_ && !asked_to_end_ && ended_ && WIFSIGNALED(*ended_) && WTERMSIG(*ended_) == SIGINT;
+  return was_ended_by(SIGINT) && ending_signals_.count(SIGINT) == 0 && had_terminal_;
+}
+
+/// INT and TERM always mean the end. HUP and QUIT may be an order to read a configuration again, for example; the
+/// command shows by its end what they meant.
+bool Supervisor::was_asked_to_end() const {
+  const auto asks = [this](int signal) {
+    return signal == SIGINT || signal == SIGTERM || WIFSIGNALED(*ended_) || WEXITSTATUS(*ended_) == kSignalled + signal;
+  };
+  return was_interrupted_at_the_terminal() || std::any_of(ending_signals_.begin(), ending_signals_.end(), asks);
 }
 
 void Supervisor::give_terminal() {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <optional>
+#include <set>
 #include <sys/types.h>
 #include <termios.h>
 #include <zkrecipes/hold.h>
@@ -29,11 +30,15 @@ class Supervisor {
   /// long enough. Throws Failure if the command cannot be started or the guardian is killed.
   int run();
 
-  /// Whether the command was ended by Ctrl-C, of which zklock itself has not heard, because the command had the
-  /// terminal.
+  /// Whether the command was ended by SIGINT, which zklock has passed on.
+  bool was_interrupted() const;
+  /// The same for a Ctrl-C of which zklock itself has not heard, because the command had the terminal.
   bool was_interrupted_at_the_terminal() const;
 
  private:
+  void handle_signal(int signal);
+  bool was_ended_by(int signal) const;
+  bool was_asked_to_end() const;
   void start();
   void wait_for_the_command();
   void hold_on();
@@ -58,7 +63,8 @@ class Supervisor {
 
   std::optional<termios> modes_;  // of the terminal, when it was given to the command
   bool had_terminal_ = false;
-  bool asked_to_end_ = false;                                 // by a signal
+  std::set<int> ending_signals_;                              // that zklock has received and passed on
+  bool stop_passed_on_ = false;                               // SIGTSTP, and the command has not stopped yet
   Clock::time_point guardian_by_ = Clock::time_point::max();  // when the guardian must have ended the command
 
   pid_t command_ = 0;

@@ -47,6 +47,10 @@ class CommandLine(BadInputTest):
                 ("--limit must be a time", ["run", "/a", "--limit", "1.2.3", "--", "true"]),
                 ("--permits must be a number from 1", ["run", "/a", "-N", "0", "--", "true"]),
                 ("--conflict-exit-code must be a number from 0 to 255", ["run", "/a", "-E", "256", "--", "true"]),
+                ("--permits must be a number from 1", ["run", "/a", "-N", "99999999999999999999", "--", "true"]),
+                ("--note has 70000 bytes", ["run", "/a", "--note", "n" * 70000, "--", "true"]),
+                ("--identity has 70000 bytes", ["run", "/a", "--identity", "i" * 70000, "--", "true"]),
+                ("--identity must be one line", ["run", "/a", "--identity", "a\nb", "--", "true"]),
                 ("--on-lost must be term, kill or ignore", ["run", "/a", "--on-lost=panic", "--", "true"])):
             with self.subTest(words=words):
                 self.refused(64, message, *words)
@@ -120,7 +124,8 @@ class Permission(BadInputTest):
 
     def test_secrets_on_the_command_line_are_refused_and_not_repeated(self):
         for words in (["--auth", "owner:" + SECRET], ["--auth=digest:owner:" + SECRET], ["--password", SECRET],
-                      ["--auth-file", "digest:owner:" + SECRET], ["--auth-file=digest:owner:" + SECRET]):
+                      ["--auth-file", "digest:owner:" + SECRET], ["--auth-file=digest:owner:" + SECRET],
+                      ["--auth-file", "owner:" + SECRET], ["--auth-file=owner:" + SECRET]):
             process = self.refused(78, "use --auth-file FILE, or into the environment variable ZK_AUTH", "run", self.path,
                                    *words, "--", "true")
             self.assertNotIn(SECRET, process.err)

@@ -3,6 +3,7 @@
 """zklock run: waiting, exit status, environment, descriptors, signals, times."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -37,6 +38,40 @@ class ExitStatus(TestCase):
             file.write("text")
         self.assertEqual(self.zklock("run", self.path, "--", text).status, 126)
         self.assertEqual(self.zklock("run", self.path, "--", "/tmp").status, 126)
+
+    def test_a_command_is_looked_for_where_the_kernel_will_look(self):
+        folder = self.folder()
+        script = os.path.join(folder, "script-of-this-test")
+        with open(script, "w") as file:
+            file.write("#!/bin/sh\nexit 7\n")
+        os.chmod(script, 0o755)
+        # An empty field is the current folder.
+        for path in "/bin:", ":/bin", "/bin::/usr/bin", "":
+            process = self.zklock("run", self.path, "--", "script-of-this-test", environment={"PATH": path}, cwd=folder)
+            self.assertEqual(process.status, 7, process.err)
+        process = self.zklock("run", self.path, "--", "script-of-this-test", environment={"PATH": "/bin"}, cwd=folder)
+        self.assertEqual(process.status, 127)
+
+    def test_a_command_that_cannot_be_started_for_lack_of_something_is_not_said_to_be_no_program(self):
+        def status_with(limit, value, *arguments):
+            """Of a zklock whose guardian has less of something by the time the lock is free."""
+            holder = self.hold_lock(timeout=20)
+            waiter = self.start("run", self.path, "--", "/bin/true", *arguments)
+            wait_for(lambda: support.server.count("ephemerals") == 2, "the waiter stands in line")
+            resource.prlimit(support.guardian_of(waiter), limit, (value, value))
+            holder.signal(signal.SIGTERM)
+            holder.wait()
+            waiter.wait()
+            self.assertNotIn("is it a program", waiter.err)
+            self.expect_free()
+            return waiter.process.returncode, waiter.err
+
+        status, message = status_with(resource.RLIMIT_NOFILE, 3)
+        self.assertEqual(status, 125)
+        self.assertIn("Too many open files", message)
+        status, message = status_with(resource.RLIMIT_STACK, 256 * 1024, "x" * 100000, "x" * 100000)
+        self.assertEqual(status, 126)
+        self.assertIn("its arguments and the environment are too large together", message)
 
     def test_a_command_that_only_the_kernel_refuses_gives_126_and_leaves_no_lock(self):
         script = os.path.join(self.folder(), "script")
@@ -190,6 +225,9 @@ class Kinds(TestCase):
         second.signal(signal.SIGTERM)
         second.wait()
         self.expect_status(self.run_shell("exit 7", "-n", "-N", "2"), 7)
+
+    def test_a_semaphore_may_have_very_many_holders(self):
+        self.expect_status(self.run_shell("exit 7", "-N", "1000000000"), 7)
 
     def test_a_simple_lock_is_the_node_itself(self):
         holder = self.hold_lock("--simple")

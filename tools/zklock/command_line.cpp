@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/zklock/command_line.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <iostream>
+#include <system_error>
 
 #include "tools/zklock/credentials.h"
 #include "tools/zklock/duration.h"
@@ -96,9 +98,10 @@ std::optional<std::chrono::milliseconds> CommandLine::duration(const std::string
 std::optional<int> CommandLine::number(const std::string& option, int least, int most) const {
   if (!has(option)) return std::nullopt;
   const std::string given = text(option);
-  const bool digits = !given.empty() && given.size() < 10 && given.find_first_not_of("0123456789") == std::string::npos;
-  const int value = digits ? std::atoi(given.c_str()) : -1;
-  if (value < least || value > most)
+  const bool digits = given.find_first_not_of("0123456789") == std::string::npos;
+  int value = 0;
+  const bool fits = std::from_chars(given.data(), given.data() + given.size(), value).ec == std::errc();
+  if (!digits || !fits || value < least || value > most)
     throw Failure(kUsage, "--" + option + " must be a number from " + std::to_string(least) + " to " +
                               std::to_string(most) + ", not '" + given + "'");
   return value;

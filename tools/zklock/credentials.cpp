@@ -33,10 +33,21 @@ bool is_secret(const std::string& argument) {
   return begins_with(value, "digest:");
 }
 
+[[noreturn]] void throw_secret() {
+  throw Failure(kUnsafeSecret,
+                "a secret on the command line can be read by every user of this machine (ps): put it into a file "
+                "(chmod 600) and use --auth-file FILE, or into the environment variable ZK_AUTH. Nothing was done; "
+                "if the secret is a real one, change it");
+}
+
 class OpenFile {
  public:
   explicit OpenFile(const std::string& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) throw Failure(kUnsafeSecret, "the credentials in " + path + " cannot be read: " + reason());
+    if (descriptor_ >= 0) return;
+    // "user:password" in the place of a file.
+    const bool is_missing = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG;
+    if (is_missing && path.find(':') != std::string::npos) throw_secret();
+    throw Failure(kUnsafeSecret, "the credentials in " + path + " cannot be read: " + reason());
   }
   ~OpenFile() { ::close(descriptor_); }
   OpenFile(const OpenFile&) = delete;
@@ -90,11 +101,7 @@ std::vector<zkrecipes::Credential> parse(const std::string& text, const std::str
 
 void refuse_secrets(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments)
-    if (is_secret(argument))
-      throw Failure(kUnsafeSecret,
-                    "a secret on the command line can be read by every user of this machine (ps): put it into a file "
-                    "(chmod 600) and use --auth-file FILE, or into the environment variable ZK_AUTH. Nothing was done; "
-                    "if the secret is a real one, change it");
+    if (is_secret(argument)) throw_secret();
 }
 
 std::vector<zkrecipes::Credential> read_credentials(const std::string& file) {

@@ -15,7 +15,8 @@ void refuse_secrets(const std::vector<std::string>& arguments);
 
 /// From the file, one "scheme:secret" per line ("#" begins a comment), or, without a file, from kAuthVariable. Throws
 /// Failure(kUnsafeSecret) if the file cannot be read, may be read or written by everybody, or has a line that is no
-/// credential; messages name the line by its number only.
+/// credential; messages name the line by its number only. A file that does not exist and has a ':' in its name is taken
+/// for a secret.
 std::vector<zkrecipes::Credential> read_credentials(const std::string& file);
 
 }  // namespace zklock

@@ -29,7 +29,8 @@ void check_executable(const std::string& command) {
     return;
   }
   const char* variable = std::getenv("PATH");
-  std::istringstream folders(variable != nullptr ? variable : "/bin:/usr/bin");
+  // With a colon at the end of the last folder, too, so that an empty one there counts.
+  std::istringstream folders(std::string(variable != nullptr ? variable : "/bin:/usr/bin") + ":");
   int error = ENOENT;
   for (std::string folder; std::getline(folders, folder, ':');) {
     const int found = look_at((folder.empty() ? "." : folder) + "/" + command);
@@ -40,11 +41,29 @@ void check_executable(const std::string& command) {
 }
 
 void throw_not_started(const std::string& command, int error) {
-  const bool missing = error == ENOENT || error == ENOTDIR;
-  throw Failure(missing ? kCommandNotFound : kCannotBeExecuted,
-                "'" + command + "' cannot be started: " + std::generic_category().message(error) +
-                    (missing ? "; is the name right, and is it in PATH?" : "; is it a program, with chmod +x?") +
-                    " No lock is held");
+  ExitCode code = kCannotBeExecuted;
+  std::string hint = "; is it a program, with chmod +x?";
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      code = kCommandNotFound;
+      hint = "; is the name right, and is it in PATH?";
+      break;
+    case E2BIG:
+      hint = "; its arguments and the environment are too large together.";
+      break;
+    case EAGAIN:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+      code = kFailure;
+      hint = "; a limit of this machine or of this user is reached.";
+      break;
+    default:
+      break;
+  }
+  throw Failure(code, "'" + command + "' cannot be started: " + std::generic_category().message(error) + hint +
+                          " No lock is held");
 }
 
 }  // namespace zklock

@@ -9,7 +9,8 @@ namespace zklock {
 /// command. Looks where execvp() does.
 void check_executable(const std::string& command);
 
-/// The same for an error of execvp().
+/// The same for an error of execvp(), or of what comes before it; Failure(kFailure) if it is for lack of memory,
+/// processes or descriptors.
 [[noreturn]] void throw_not_started(const std::string& command, int error);
 
 }  // namespace zklock

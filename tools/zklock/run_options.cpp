@@ -60,6 +60,16 @@ OnLost on_lost_of(const std::string& how) {
   throw Failure(kUsage, "--on-lost must be term, kill or ignore, not '" + how + "'");
 }
 
+/// The library has the same limits, and other words for these options.
+std::string text_for_people(const CommandLine& line, const std::string& option) {
+  constexpr std::size_t kMaxBytes = 64 * 1024;
+  std::string text = line.text(option);
+  if (text.size() > kMaxBytes)
+    throw Failure(kUsage, "--" + option + " has " + std::to_string(text.size()) + " bytes; at most " +
+                              std::to_string(kMaxBytes) + " are allowed");
+  return text;
+}
+
 std::string name_of(const std::string& command) {
   return command.substr(command.find_last_of('/') + 1);
 }
@@ -90,9 +100,11 @@ std::optional<RunOptions> parse_run_options(const std::vector<std::string>& word
   options.hold_at_least = line.duration("hold-at-least").value_or(std::chrono::milliseconds(0));
   options.on_lost = on_lost_of(line.text("on-lost"));
   options.kill_after = line.duration("kill-after");
-  options.note = line.has("note") ? line.text("note") : name_of(options.command.front());
+  options.note = line.has("note") ? text_for_people(line, "note") : name_of(options.command.front());
   options.connection = line.connection();
-  options.connection.identity = line.text("identity");
+  options.connection.identity = text_for_people(line, "identity");
+  if (options.connection.identity.find('\n') != std::string::npos)
+    throw Failure(kUsage, "--identity must be one line; --note takes several");
   return options;
 }
 

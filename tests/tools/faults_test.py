@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import unittest
 
 sys.dont_write_bytecode = True
 import zklock_test as support  # noqa: E402
@@ -195,6 +196,20 @@ class Killed(FaultTest):
         process.signal(signal.SIGSTOP)
         self.expect_ended(family)
         self.assertLess(time.monotonic() - began, support.TIMEOUT)
+        process.signal(signal.SIGCONT)
+        self.expect_status(process, 123)
+
+    @unittest.skipUnless(os.environ.get("SUSPENDED_CLOCK"), "a build with sanitizers has no clock of its own")
+    def test_a_lease_that_ran_out_while_the_machine_was_suspended_is_over_for_the_guardian_too(self):
+        suspended = os.path.join(self.folder(), "suspended")
+        process = self.run_shell("echo command=$$; exec sleep 1000", timeout=100, environment={
+            "LD_PRELOAD": os.environ["SUSPENDED_CLOCK"], "SUSPENDED_FILE": suspended})
+        command = process.number("command")
+        process.signal(signal.SIGSTOP)
+        open(suspended, "w").close()
+        # The alarm of a real suspension cannot be had here, so something else must wake the guardian.
+        os.kill(command, signal.SIGSTOP)
+        self.expect_ended([command])
         process.signal(signal.SIGCONT)
         self.expect_status(process, 123)
 

@@ -6,11 +6,13 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
+#include "tools/zklock/boot_clock.h"
 #include "tools/zklock/child.h"
 #include "tools/zklock/descriptor.h"
 #include "tools/zklock/process_name.h"
@@ -44,13 +46,15 @@ class GuardianProcess {
     ::sigemptyset(&children);
     ::sigaddset(&children, SIGCHLD);
     checked(::sigprocmask(SIG_BLOCK, &children, nullptr), "sigprocmask");
+    alarm_ = Descriptor(checked(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create"));
     child_events_ = Descriptor(checked(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
   }
 
   /// Until zklock is done, or dead.
   int run() {
     while (!over_) {
-      wait_readable({socket_, child_events_.get()}, next_time());
+      set_alarm();
+      wait_readable({socket_, child_events_.get(), alarm_.get()}, next_time());
       reap();
       read_orders();
       look_at_the_time();
@@ -97,7 +101,7 @@ class GuardianProcess {
   void start(const std::string& rest) {
     const bool needs_lease = settings_.on_lost != OnLost::ignore;
     // zklock, or this process, may have been stopped since the lock was granted.
-    if (needs_lease && Clock::now() >= lease_end()) return report(Report::Kind::too_late, 0);
+    if (needs_lease && BootClock::now() >= lease_end()) return report(Report::Kind::too_late, 0);
     ChildSpec spec;
     spec.command = settings_.command;
     spec.signal_mask = settings_.original_mask;
@@ -158,7 +162,7 @@ class GuardianProcess {
 
   void look_at_the_time() {
     const Clock::time_point now = Clock::now();
-    if (watching_lease_ && now >= lease_end()) {
+    if (watching_lease_ && BootClock::now() >= lease_end()) {
       report(Report::Kind::lease_over, 0);
       lose();
     }
@@ -212,11 +216,24 @@ class GuardianProcess {
 
   std::chrono::milliseconds kill_after() const { return settings_.kill_after.value_or(kKillAfter); }
 
-  Clock::time_point lease_end() const { return Clock::time_point(std::chrono::nanoseconds(lease_.valid_until.load())); }
+  BootClock::time_point lease_end() const {
+    return BootClock::time_point(std::chrono::nanoseconds(lease_.valid_until.load()));
+  }
+
+  /// For the end of the lease as it is known now. The time that poll() waits for does not go on while the machine is
+  /// suspended.
+  void set_alarm() const {
+    itimerspec when{};  // none
+    if (watching_lease_) {
+      constexpr std::int64_t kSecond = 1'000'000'000;
+      const std::int64_t end = std::max<std::int64_t>(lease_end().time_since_epoch().count(), 1);  // 0 would be none
+      when.it_value = {end / kSecond, end % kSecond};
+    }
+    checked(::timerfd_settime(alarm_.get(), TFD_TIMER_ABSTIME, &when, nullptr), "timerfd_settime");
+  }
 
   Clock::time_point next_time() const {
     Clock::time_point next = Clock::time_point::max();
-    if (watching_lease_) next = std::min(next, lease_end());
     // What is to be ended may go on starting processes; and there is no event for the end of a grandchild.
     if (ending_) next = std::min(next, std::max(kill_at_, Clock::now() + kMoment));
     if (finishing_) next = std::min(next, Clock::now() + kMoment);
@@ -234,6 +251,7 @@ class GuardianProcess {
   const GuardianSettings& settings_;
   SharedLease& lease_;
   Descriptor child_events_;
+  Descriptor alarm_;                                 // for the end of the lease
   std::string packet_ = std::string(1 << 18, '\0');  // more than a Unix socket takes in one piece
   pid_t command_ = 0;                                // 0: not started, or reaped
   bool watching_lease_ = false;

@@ -29,7 +29,7 @@ inline constexpr std::chrono::milliseconds kKillAfter{10'000};
 /// In memory that zklock and the guardian share. zklock moves `valid_until` on; if it does not, because it was stopped
 /// or hangs, the guardian ends the command without it.
 struct SharedLease {
-  /// Until when the lock is held for certain, in nanoseconds of the steady clock, which is the same for all processes.
+  /// Until when the lock is held for certain, in nanoseconds of BootClock.
   std::atomic<std::int64_t> valid_until{INT64_MAX};
   /// How many milliseconds a command has after that to end by itself. For twice that time it is certain that the
   /// servers give the lock to nobody else.

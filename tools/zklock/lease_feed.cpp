@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tools/zklock/boot_clock.h"
+
 namespace zklock {
 
 LeaseFeed::LeaseFeed(const zkrecipes::Hold& hold, const zkrecipes::Connection& connection, SharedLease& lease)
@@ -29,8 +31,10 @@ void LeaseFeed::feed() {
   // It is certain that the servers give the lock to nobody else for a twentieth of the session timeout after the end of
   // the lease (docs/guarantees.md). Half of that is for the command, the rest for clocks that differ.
   lease_.grace = (session_timeout_ / 40).count();
-  const auto until = hold_.valid_until().time_since_epoch();
-  lease_.valid_until = std::chrono::duration_cast<std::chrono::nanoseconds>(until).count();
+  // In this order: if the machine is suspended in between, the result is too early rather than too late.
+  const auto now = BootClock::now();
+  const auto until = hold_.valid_until();
+  lease_.valid_until = (now + (until - zkrecipes::Clock::now())).time_since_epoch().count();
 }
 
 }  // namespace zklock

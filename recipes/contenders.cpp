@@ -75,6 +75,17 @@ void append_semaphore(const LockReader& reader, const std::string& path, const R
   for (Contender& contender : result) contender.mode = LockMode::permit;
 }
 
+/// The path of the lock that a contender's node belongs to: the folder of the node, or the semaphore whose folder that
+/// is.
+std::string lock_path_of(const LockReader& reader, const std::string& node) {
+  const std::string folder = detail::parent_of(node);
+  const std::string_view name = detail::name_of(folder);
+  if (name != detail::kLeaseFolder && name != detail::kLineFolder) return folder;
+  const std::string above = detail::parent_of(folder);
+  const Reply leases = reader.try_list(detail::join(above, detail::kLeaseFolder));
+  return leases.status == Status::ok && detail::are_leases(leases.children) ? above : folder;
+}
+
 /// A SimpleLock's path is the node of its holder.
 std::optional<Contender> simple_holder(const LockReader& reader, const std::string& path, const Reply& listing) {
   if (!listing.stat.is_ephemeral()) return std::nullopt;
@@ -82,7 +93,8 @@ std::optional<Contender> simple_holder(const LockReader& reader, const std::stri
   if (node.status != Status::ok) return std::nullopt;
   if (detail::parse_node_name(detail::name_of(path)) && !detail::has_guid(node.data))
     throw Error(ErrorCode::unusable_path,
-                path + " is the node of one client of a lock; the path of the lock is " + detail::parent_of(path));
+                path + " is the node of one client of a lock; the path of the lock is " + lock_path_of(reader, path));
+  if (!detail::is_lock_node(path, node) && !detail::is_unreadable(node)) throw detail::not_a_lock_node(path, node);
   return describe(path, node, LockMode::exclusive, true);
 }
 

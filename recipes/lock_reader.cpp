@@ -56,6 +56,27 @@ bool are_leases(const NameList& children) {
   return true;
 }
 
+bool is_lock_node(std::string_view path, const Reply& node) {
+  return node.stat.is_ephemeral() &&
+         (parse_node_name(name_of(path)) || has_guid(node.data) || asks_to_revoke(node.data));
+}
+
+bool is_unreadable(const Reply& node) {
+  return node.data.empty() && node.stat.data_length != 0;
+}
+
+Error not_a_lock_node(const std::string& path, const Reply& node) {
+  std::string why = "node " + path + " is no lock node: ";
+  if (node.stat.is_ephemeral())
+    why += "another program has made it, since neither its name nor its data are those of a lock";
+  else if (parse_node_name(name_of(path)))
+    why +=
+        "it is not ephemeral and has only the name of one; no session owns it, so it stays until somebody deletes it";
+  else
+    why += "it is not ephemeral";
+  return {ErrorCode::unusable_path, why};
+}
+
 FencingToken token_of(const Reply& node, NodeKind kind) {
   // After a downgrade the hold keeps the write node's token, which only the data of the read node tell.
   const auto kept = kind == NodeKind::read ? token_in(node.data) : std::nullopt;

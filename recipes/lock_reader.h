@@ -8,6 +8,7 @@
 #include "recipes/bounded_call.h"
 #include "recipes/node_name.h"
 #include "zkrecipes/contenders.h"
+#include "zkrecipes/error.h"
 
 namespace zkrecipes::detail {
 
@@ -41,6 +42,15 @@ constexpr std::string_view kLineFolder = "locks";
 /// Whether these children of a folder named kLeaseFolder make its parent the path of a semaphore: all are leases, or
 /// there are none. Other programs may give their folders that name, too.
 bool are_leases(const NameList& children);
+
+/// Whether the node is ephemeral and known to be made by a lock recipe: by its name; or, as a SimpleLock's node can
+/// have any name, by the guid in its data or by a revocation request that has overwritten it. Other programs have
+/// ephemeral nodes, too.
+bool is_lock_node(std::string_view path, const Reply& node);
+/// The node has data that may not be read, so a SimpleLock's node cannot be told from others.
+bool is_unreadable(const Reply& node);
+/// Why is_lock_node() is false.
+Error not_a_lock_node(const std::string& path, const Reply& node);
 
 /// The token of the hold that a lock node stands for.
 FencingToken token_of(const Reply& node, NodeKind kind);

@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "connection/client.h"
 #include "recipes/bounded_call.h"
+#include "recipes/lock_reader.h"
 #include "recipes/node_data.h"
 
 namespace zkrecipes {
@@ -18,7 +20,7 @@ namespace {
 
 struct Outcome {
   Status status;
-  bool is_lock_node = true;  ///< if not, nothing was written
+  std::optional<Reply> refused{};  ///< is no lock node, and nothing was written
 };
 
 /// One attempt. The data are read first, because the request must keep what the holder recognises its node by; the
@@ -39,7 +41,7 @@ class RevokeAttempt {
                 [client = client, session, node, wanted = wanted_, answer = answer_](const Reply& found) {
                   if (!*wanted) return;
                   if (found.status != Status::ok) return answer.deliver({found.status});
-                  if (!found.stat.is_ephemeral()) return answer.deliver({found.status, false});
+                  if (!detail::is_lock_node(node, found)) return answer.deliver({found.status, found});
                   client->set(session, node, detail::revoke_request_for(found.data), found.stat.version,
                               [answer](const Reply& written) { answer.deliver({written.status}); });
                 });
@@ -56,8 +58,8 @@ class RevokeAttempt {
 void request_revoke(Connection& connection, const std::string& node, Clock::time_point deadline) {
   const detail::BoundedCall bounds(client_of(connection), node, "revocation of " + node, deadline);
   for (;;) {
-    const auto [status, is_lock_node] = RevokeAttempt().run(bounds, node);
-    if (!is_lock_node) throw Error(ErrorCode::unusable_path, "node " + node + " is no lock node: it is not ephemeral");
+    const auto [status, refused] = RevokeAttempt().run(bounds, node);
+    if (refused) throw detail::not_a_lock_node(node, *refused);
     if (status == Status::ok) return;
     if (status == Status::session_over || status == Status::bad_version) continue;
     if (status == Status::no_node) throw Error(ErrorCode::not_held, "nobody holds lock node " + node + " any more");

@@ -20,8 +20,9 @@ namespace zkrecipes {
 /// Blocks until the node is gone, through outages, or until the deadline, a time of any clock. Needs the permission to
 /// delete children of the folder of the node. Throws std::invalid_argument if `node` is no absolute node path,
 /// Error(not_held) if there is no such node, Error(wrong_token) if it has another token, Error(unusable_path) if it is
-/// no lock node (not ephemeral), ConnectionClosed, NotAuthorized, Error(timed_out), or Error when the server refuses
-/// for good. Nothing was changed then, except that after a time-out the node may be removed yet.
+/// no lock node, as for request_revoke(), ConnectionClosed, NotAuthorized (also if only the data, which may not be
+/// read, could tell whether it is one), Error(timed_out), or Error when the server refuses for good. Nothing was
+/// changed then, except that after a time-out the node may be removed yet.
 ///
 /// The name of a contender's node is used once, except for SimpleLock, where all holders use the path itself. ZooKeeper
 /// cannot compare a token when it removes. So if the holder of a SimpleLock leaves and another client is granted the

@@ -48,7 +48,8 @@ struct Contender {
 /// Blocks until the server has answered, through outages, or until the deadline, a time of any clock; one request per
 /// contender and a few more. Throws std::invalid_argument if the path is no absolute node path, ConnectionClosed,
 /// NotAuthorized if the path may not be listed, Error(unusable_path) if it is the node of a contender instead of the
-/// path of a lock, Error(timed_out), or Error when the server refuses for good.
+/// path of a lock, or an ephemeral node of another program, Error(timed_out), or Error when the server refuses for
+/// good. An ephemeral node whose data may not be read is taken for a SimpleLock that is held.
 ///
 ///     for (const zkrecipes::Contender& each : zkrecipes::contenders(connection, "/locks/orders"))
 ///       std::cout << each.identity << (each.holds ? " holds\n" : " waits\n");

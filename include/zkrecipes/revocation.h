@@ -14,10 +14,13 @@ namespace zkrecipes {
 ///
 /// Blocks until the request is written, through outages, or until the deadline, a time of any clock; does not wait for
 /// the holder. Needs the permission to read and to write the node. Throws std::invalid_argument if `node` is no
-/// absolute node path, Error(not_held) when there is no such node, Error(unusable_path) when the node is not ephemeral
-/// and so no lock node (the path of the lock, for example; its data stay), ConnectionClosed, NotAuthorized,
-/// Error(timed_out), or Error when the server refuses for good. After a time-out the request may have been written, or
-/// be written yet if it was already on its way.
+/// absolute node path, Error(not_held) when there is no such node, Error(unusable_path) when it is no lock node,
+/// ConnectionClosed, NotAuthorized, Error(timed_out), or Error when the server refuses for good. After a time-out the
+/// request may have been written, or be written yet if it was already on its way.
+///
+/// A lock node is ephemeral, and has a name that a lock recipe makes or the data of a SimpleLock. The data of all other
+/// nodes stay: those of the path of a lock, for example, and of the nodes with which other programs register
+/// themselves.
 ///
 ///     for (const zkrecipes::Contender& each : zkrecipes::contenders(connection, "/locks/orders"))
 ///       if (each.holds) zkrecipes::request_revoke(connection, each.node);

@@ -52,6 +52,16 @@ TEST_F(BreakLockTest, ANodeThatIsNoLock_IsRefusedWhateverTheToken) {
   EXPECT_TRUE(node_exists("/config"));
 }
 
+TEST_F(BreakLockTest, AnEphemeralNodeOfAnotherProgram_IsRefusedWhateverTheToken) {
+  Connection& connection = connect();
+  create_node("/brokers/ids");
+  plain().create(full("/brokers/ids/1"), "host:9092", ZOO_EPHEMERAL);
+  const FencingToken token{czxid_of("/brokers/ids/1"), 0};
+  EXPECT_EQ(error_of([&] { break_lock(connection, "/brokers/ids/1", token); }), ErrorCode::unusable_path);
+  EXPECT_TRUE(node_exists("/brokers/ids/1"));
+  remove_node("/brokers/ids/1");
+}
+
 TEST_F(BreakLockTest, ASimpleLock_IsBrokenOnlyWithTheTokenOfItsHolder) {
   Connection& connection = connect();
   SimpleLock lock(connection, kPath);

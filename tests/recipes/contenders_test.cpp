@@ -244,6 +244,42 @@ TEST_F(ContendersTest, TheNodeOfAContender_IsNoLockPath) {
   EXPECT_EQ(error_of([&] { holder(connection, hold.node()); }), make_error_code(ErrorCode::unusable_path));
 }
 
+TEST_F(ContendersTest, AnEphemeralNodeOfAnotherProgram_IsNoLock) {
+  Connection& connection = connect();
+  create_node("/brokers/ids");
+  plain().create(full("/brokers/ids/1"), "host:9092", ZOO_EPHEMERAL);
+  EXPECT_EQ(error_of([&] { contenders(connection, "/brokers/ids/1"); }), ErrorCode::unusable_path);
+  EXPECT_EQ(error_of([&] { holder(connection, "/brokers/ids/1"); }), ErrorCode::unusable_path);
+  remove_node("/brokers/ids/1");
+}
+
+TEST_F(ContendersTest, TheNodeOfALease_IsNamedTogetherWithThePathOfItsSemaphore) {
+  Connection& connection = connect();
+  Semaphore semaphore(connection, kPath, 1);
+  const Hold hold = semaphore.acquire();
+  const PendingHold waiting = semaphore.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  std::vector<std::string> nodes{hold.node()};
+  for (const Contender& each : contenders(connection, kPath)) nodes.push_back(each.node);
+  for (const std::string& node : nodes) {
+    try {
+      contenders(connection, node);
+      ADD_FAILURE() << node << " is no lock";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("the path of the lock is " + std::string(kPath) + ":"));
+    }
+  }
+  // Such names alone say nothing.
+  FairMutex mutex(connection, "/app/locks");
+  const Hold other = mutex.acquire();
+  try {
+    contenders(connection, other.node());
+    ADD_FAILURE() << other.node() << " is no lock";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("the path of the lock is /app/locks:"));
+  }
+}
+
 TEST_F(ContendersTest, ABadPathAndAClosedConnection_AreRefused) {
   Connection& connection = connect();
   EXPECT_THROW(contenders(connection, "lock"), std::invalid_argument);

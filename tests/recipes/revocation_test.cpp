@@ -104,6 +104,16 @@ TYPED_TEST(RevocationTest, AnUnknownNode_IsNotHeld) {
   EXPECT_THROW(request_revoke(connection, "relative"), std::invalid_argument);
 }
 
+TYPED_TEST(RevocationTest, ANodeThatWasAskedInCuratorsSpelling_CanBeAskedAgain) {
+  Revocations revocations;
+  TypeParam lock(this->connect(), this->kPath, revocations.options());
+  const Hold hold = lock.acquire();
+  this->plain().set(this->full(hold.node()), "__REVOKE__");
+  ASSERT_TRUE(revocations.calls.wait());
+  request_revoke(this->connect(), hold.node());
+  EXPECT_TRUE(revocations.calls.wait(2));
+}
+
 TYPED_TEST(RevocationTest, AWaitersNode_CanBeAskedToo) {
   if (!TypeParam::kFair) GTEST_SKIP() << "its waiters have no nodes";
   // The data of a waiting node says nothing about its predecessors: its successor lists again and continues to wait.
@@ -123,6 +133,17 @@ TYPED_TEST(RevocationTest, AWaitersNode_CanBeAskedToo) {
   hold.release();
   this->get(second).release();
   this->get(third).release();
+}
+
+class RevocationOfOthersTest : public RecipeTest {};
+
+TEST_F(RevocationOfOthersTest, AnEphemeralNodeOfAnotherProgram_KeepsItsData) {
+  Connection& connection = connect();
+  create_node("/brokers/ids");
+  plain().create(full("/brokers/ids/1"), "host:9092", ZOO_EPHEMERAL);
+  EXPECT_EQ(error_of([&] { request_revoke(connection, "/brokers/ids/1"); }), ErrorCode::unusable_path);
+  EXPECT_EQ(SyncClient(connection).get("/brokers/ids/1").data, "host:9092");
+  remove_node("/brokers/ids/1");
 }
 
 }  // namespace

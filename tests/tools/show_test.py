@@ -19,6 +19,14 @@ class ShowTest(TestCase):
     def contenders(self, path=None):
         return json.loads(self.zklock("ls", path or self.path, "--json").out)["contenders"]
 
+    def client(self):
+        """Another program."""
+        client = KazooClient(hosts=support.server.address)
+        client.start()
+        self.addCleanup(client.close)
+        self.addCleanup(client.stop)
+        return client
+
     def queue(self, count):
         """A holder and waiters, named first, second and so on."""
         processes = []
@@ -184,15 +192,22 @@ class Intervene(ShowTest):
         self.assertIsNone(holder.process.poll())
 
     def test_revoke_of_a_node_that_is_no_lock_node_does_not_touch_its_data(self):
-        client = KazooClient(hosts=support.server.address)
-        client.start()
-        self.addCleanup(client.close)
-        self.addCleanup(client.stop)
+        client = self.client()
         client.create(self.path, b"settings of a program", makepath=True)
         process = self.zklock("revoke", self.path)
         self.assertEqual(process.status, 65, process.err)
         self.assertIn("is no lock node: it is not ephemeral", process.err)
         self.assertEqual(client.get(self.path)[0], b"settings of a program")
+
+    def test_a_node_that_another_program_registers_itself_with_is_left_alone(self):
+        client = self.client()
+        client.create(self.path, b"host:9092", ephemeral=True, makepath=True)
+        token = str(client.exists(self.path).czxid)
+        for words in ["revoke"], ["break", "--if-token", token], ["ls"], ["check", "--token", token]:
+            process = self.zklock(words[0], self.path, *words[1:])
+            self.assertEqual(process.status, 65, process.out + process.err)
+            self.assertIn("another program has made it", process.err)
+        self.assertEqual(client.get(self.path)[0], b"host:9092")
 
     def test_check_tells_whether_a_token_holds(self):
         self.queue(2)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/bounded_call.h"
 
+#include <algorithm>
+
 #include "recipes/lock_error.h"
 #include "zkrecipes/error.h"
 
@@ -25,8 +27,12 @@ class SessionWait {
 }  // namespace
 
 BoundedCall::BoundedCall(std::shared_ptr<Client> client, const std::string& path, std::string what,
-                         Clock::time_point deadline)
-    : client_(std::move(client)), path_(path), what_(std::move(what)), deadline_(deadline) {
+                         Clock::time_point deadline, std::optional<std::chrono::milliseconds> answer_limit)
+    : client_(std::move(client)),
+      path_(path),
+      what_(std::move(what)),
+      deadline_(deadline),
+      answer_limit_(answer_limit) {
   check_node_path(path);
   client_->check_may_block();
   if (deadline_ <= client_->world().now())
@@ -43,6 +49,13 @@ SessionPtr BoundedCall::session() const {
   Found found = wait(call, "a connection to the servers");
   if (found.first != Status::ok) fail(found.first);
   return std::move(found.second);
+}
+
+Clock::time_point BoundedCall::end_of_wait() const {
+  if (!answer_limit_) return deadline_;
+  // More than a century would not fit into a time of the clock.
+  const auto limit = std::min<std::chrono::milliseconds>(*answer_limit_, std::chrono::hours(24) * 36'500);
+  return std::min(deadline_, client_->world().now() + limit);
 }
 
 void BoundedCall::fail(Status status) const {

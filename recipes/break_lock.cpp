@@ -57,10 +57,7 @@ void break_lock(Connection& connection, const std::string& node, const FencingTo
     if (!matches && sent) return;
     if (found.status == Status::no_node)
       throw Error(ErrorCode::not_held, "there is no lock node " + node + "; its client has left");
-    if (!detail::is_lock_node(node, found)) {
-      if (found.stat.is_ephemeral() && detail::is_unreadable(found)) reader.call().fail(Status::not_authorized);
-      throw detail::not_a_lock_node(node, found);
-    }
+    detail::check_lock_node(reader, node, found);
     if (!matches) throw_wrong_token(node, token, token_at(node, found));
     const Status status = remove(reader, node, found.stat.czxid);
     if (status == Status::ok || status == Status::not_empty) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zkrecipes/contenders.h"
 
+#include <algorithm>
 #include <optional>
 #include <ostream>
 #include <utility>
@@ -43,42 +44,57 @@ Contender describe(const std::string& node, const Reply& reply, LockMode mode, b
   contender.since = std::chrono::system_clock::time_point(std::chrono::milliseconds(reply.stat.created_ms));
   contender.mode = mode;
   contender.holds = holds;
+  contender.asked_to_release = detail::asks_to_revoke(reply.data);
   return contender;
 }
 
-/// `holds` decides for each, given whether a writer (or any exclusive contender) stands ahead of it.
-void append_queue(const LockReader& reader, const std::string& path, const detail::NameList& children,
+/// Reads the nodes of a line. `holds`, if given, is true of all or of none; otherwise of the first, and of readers
+/// without a writer ahead of them.
+void append_queue(const LockReader& reader, const std::string& path, const std::vector<detail::NodeName>& line,
                   std::optional<bool> holds, std::vector<Contender>& result) {
+  std::vector<std::string> nodes;
+  nodes.reserve(line.size());
+  for (const detail::NodeName& name : line) nodes.push_back(detail::join(path, name.name));
+  const std::vector<Reply> replies = reader.get_all(nodes);
   bool first = true;
   bool writer_ahead = false;
-  for (const detail::NodeName& name : detail::in_queue_order(children)) {
-    const std::string node = detail::join(path, name.name);
-    const Reply reply = reader.get(node);
-    if (reply.status == Status::no_node) continue;  // gone since it was listed
-    const bool reads = name.kind == NodeKind::read;
-    result.push_back(describe(node, reply, mode_of(name.kind), holds.value_or(reads ? !writer_ahead : first)));
+  for (std::size_t n = 0; n < line.size(); ++n) {
+    if (replies[n].status == Status::no_node) continue;  // gone since it was listed
+    const bool reads = line[n].kind == NodeKind::read;
+    result.push_back(
+        describe(nodes[n], replies[n], mode_of(line[n].kind), holds.value_or(reads ? !writer_ahead : first)));
     first = false;
     if (!reads) writer_ahead = true;
   }
 }
 
-/// Leases and waiters, if the path is a semaphore's.
-void append_semaphore(const LockReader& reader, const std::string& path, const Reply& listing,
+/// Leases and waiters, if the path is a semaphore's; false if it is not.
+bool append_semaphore(const LockReader& reader, const std::string& path, const Reply& listing,
                       std::vector<Contender>& result) {
-  if (!listing.children.contains(detail::kLeaseFolder)) return;
+  if (!listing.children.contains(detail::kLeaseFolder)) return false;
   const std::string leases = detail::join(path, detail::kLeaseFolder);
-  const Reply held = reader.list(leases);
-  if (!detail::are_leases(held.children)) return;
-  append_queue(reader, leases, held.children, true, result);
+  const Reply made = reader.list(leases);
+  if (!detail::are_leases(made.children)) return false;
   const std::string line = detail::join(path, detail::kLineFolder);
-  append_queue(reader, line, reader.list(line).children, false, result);
+  const Reply waiting = reader.list(line);
+  append_queue(reader, leases, detail::held_leases(reader, path, made.children, waiting.children), true, result);
+  append_queue(reader, line, detail::in_queue_order(waiting.children), false, result);
   for (Contender& contender : result) contender.mode = LockMode::permit;
+  return true;
+}
+
+/// Neither contenders nor the folders of a semaphore.
+std::size_t not_understood_in(const detail::NameList& children, bool semaphore) {
+  return static_cast<std::size_t>(std::count_if(children.begin(), children.end(), [&](std::string_view child) {
+    const bool folder = semaphore && (child == detail::kLeaseFolder || child == detail::kLineFolder);
+    return !folder && !detail::parse_node_name(child);
+  }));
 }
 
 /// The path of the lock that a contender's node belongs to: the folder of the node, or the semaphore whose folder that
 /// is.
 std::string lock_path_of(const LockReader& reader, const std::string& node) {
-  const std::string folder = detail::parent_of(node);
+  std::string folder = detail::parent_of(node);
   const std::string_view name = detail::name_of(folder);
   if (name != detail::kLeaseFolder && name != detail::kLineFolder) return folder;
   const std::string above = detail::parent_of(folder);
@@ -113,16 +129,31 @@ std::optional<Contender> first_of(const LockReader& reader, const std::string& q
 
 }  // namespace
 
-std::vector<Contender> contenders(Connection& connection, const std::string& path, Clock::time_point deadline) {
+LockListing list_lock(Connection& connection, const std::string& path, Clock::time_point deadline) {
   const LockReader reader(connection, path, "contenders of ", deadline);
-  std::vector<Contender> result;
+  LockListing result;
   const Reply listing = reader.list(path);
   if (listing.status == Status::no_node) return result;
-  append_semaphore(reader, path, listing, result);
-  append_queue(reader, path, listing.children, std::nullopt, result);
-  if (result.empty())
-    if (auto holder = simple_holder(reader, path, listing)) result.push_back(std::move(*holder));
+  result.exists = true;
+  const bool semaphore = append_semaphore(reader, path, listing, result.contenders);
+  append_queue(reader, path, detail::in_queue_order(listing.children), std::nullopt, result.contenders);
+  result.not_understood = not_understood_in(listing.children, semaphore);
+  if (result.contenders.empty())
+    if (auto holder = simple_holder(reader, path, listing)) result.contenders.push_back(std::move(*holder));
   return result;
+}
+
+std::vector<Contender> contenders(Connection& connection, const std::string& path, Clock::time_point deadline) {
+  return list_lock(connection, path, deadline).contenders;
+}
+
+Contender owner_of(Connection& connection, const std::string& node, Clock::time_point deadline) {
+  const LockReader reader(connection, node, "owner of ", deadline);
+  const Reply found = reader.get_synced(node);
+  if (found.status == Status::no_node) throw Error(ErrorCode::not_held, "there is no lock node " + node);
+  detail::check_lock_node(reader, node, found);
+  const auto name = detail::parse_node_name(detail::name_of(node));
+  return describe(node, found, name ? mode_of(name->kind) : LockMode::exclusive, false);
 }
 
 std::optional<Contender> holder(Connection& connection, const std::string& path, Clock::time_point deadline) {
@@ -132,11 +163,13 @@ std::optional<Contender> holder(Connection& connection, const std::string& path,
     if (listing.status == Status::no_node) return std::nullopt;
     if (listing.children.contains(detail::kLeaseFolder)) {
       const std::string leases = detail::join(path, detail::kLeaseFolder);
-      const Reply held = reader.list(leases);
-      if (!held.children.empty() && detail::are_leases(held.children)) {
-        auto first = first_of(reader, leases, detail::in_queue_order(held.children));
-        if (!first) continue;
-        return first;
+      const Reply made = reader.list(leases);
+      if (!made.children.empty() && detail::are_leases(made.children)) {
+        const Reply waiting = reader.list(detail::join(path, detail::kLineFolder));
+        const auto held = detail::held_leases(reader, path, made.children, waiting.children);
+        if (held.empty()) return std::nullopt;
+        if (auto first = first_of(reader, leases, held)) return first;
+        continue;
       }
     }
     const std::vector<detail::NodeName> line = detail::in_queue_order(listing.children);

@@ -65,13 +65,14 @@ class Search {
       result_.unreadable.push_back(path);
       return;
     }
+    // The server's own node was there before any transaction. Below a chroot it is a node like any other.
+    if (path == "/zookeeper" && listing.stat.czxid == 0) return;
     if (listing.stat.is_ephemeral()) return look_at_ephemeral(path);
     const bool semaphore = listing.children.contains(detail::kLeaseFolder) && add_semaphore(path);
     if (const auto lock = queue_at(path, listing.children)) result_.locks.push_back(*lock);
     for (const std::string_view child : listing.children) {
       if (detail::parse_node_name(child)) continue;
       if (semaphore && (child == detail::kLeaseFolder || child == detail::kLineFolder)) continue;
-      if (path == "/" && child == "zookeeper") continue;
       todo_.push_back(detail::join(path, child));
     }
   }
@@ -90,7 +91,8 @@ class Search {
     const std::string line = detail::join(path, detail::kLineFolder);
     const Reply waiting = reader_.try_list(line);
     if (waiting.status == Status::not_authorized) result_.unreadable.push_back(line);
-    FoundLock lock{path, LockKind::semaphore, leases.children.size(), 0};
+    FoundLock lock{path, LockKind::semaphore, 0, 0};
+    lock.holders = detail::held_leases(reader_, path, leases.children, waiting.children).size();
     for (const std::string_view child : waiting.children) {
       if (detail::parse_node_name(child))
         ++lock.waiters;
@@ -113,7 +115,7 @@ class Search {
 FoundLocks find_locks(Connection& connection, const std::string& prefix, const FindLimits& limits,
                       Clock::time_point deadline) {
   if (limits.nodes == 0) throw std::invalid_argument("zkrecipes: find_locks() must be allowed to look at a node");
-  const LockReader reader(connection, prefix, "locks below ", deadline);
+  const LockReader reader(connection, prefix, "locks below ", deadline, limits.answer);
   return Search(reader, limits).run(prefix);
 }
 

@@ -89,6 +89,15 @@ std::string nth_guid(std::string guid, int n) {
   return guid;
 }
 
+std::string_view attempt_in(std::string_view name) {
+  // All but the last group of the guid, to which nth_guid() adds.
+  constexpr std::string_view kForm = "_c_xxxxxxxx-xxxx-xxxx-xxxx-";
+  constexpr std::size_t kLastGroup = 12;
+  const bool has_guid = name.size() > kForm.size() + kLastGroup && name.substr(0, kProtection.size()) == kProtection &&
+                        name[kForm.size() - 1] == '-' && name[kForm.size() + kLastGroup] == '-';
+  return has_guid ? name.substr(0, kForm.size()) : std::string_view();
+}
+
 bool is_protected_by(std::string_view name, std::string_view guid) {
   const std::size_t begin = kProtection.size();
   return name.size() > begin + guid.size() && name[begin + guid.size()] == '-' &&

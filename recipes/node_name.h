@@ -16,6 +16,9 @@ std::string protected_name(const std::string& guid, NodeKind kind);
 /// For the nth node of an attempt that makes several: the guid with n added to its last group. 0: the guid itself.
 std::string nth_guid(std::string guid, int n);
 
+/// What the names of all nodes of one attempt begin with, whichever their nth_guid(); empty if the name has no guid.
+std::string_view attempt_in(std::string_view name);
+
 /// Whether protected_name() of this guid made the name.
 bool is_protected_by(std::string_view name, std::string_view guid);
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct FoundLocks {
 
 struct FindLimits {
   std::size_t nodes = 10'000;  ///< how many nodes to look at, lock nodes not counted
+  /// How long to wait for a single answer, outages included; Error(timed_out) when it is over. Without it only the
+  /// deadline of the whole search counts, which is hard to choose for a large tree.
+  std::optional<std::chrono::milliseconds> answer{};
 };
 
 /// Finds the locks at and below a path: those with holders or waiters, and semaphores. A lock path that nobody uses is
@@ -36,11 +40,13 @@ struct FindLimits {
 /// ephemeral nodes are not taken for locks; where the data may not be read it is not found.
 ///
 /// The result is a snapshot: nodes may be created and removed while it is taken. For a semaphore, `holders` are the
-/// leases, held or just being granted, as in contenders(). Of the root, "/zookeeper" is left out.
+/// permits held; the client at the head of the line counts as a waiter only, as in contenders(). ZooKeeper's own node
+/// "/zookeeper" is left out.
 ///
 /// Blocks until the server has answered, through outages, or until the deadline, a time of any clock; about one request
-/// per node, one after the other. Throws std::invalid_argument if the path is no absolute node path or no node may be
-/// looked at, ConnectionClosed, Error(timed_out), or Error when the server refuses for good.
+/// per node, one after the other; for a semaphore two, and one for each lease while a client of Curator is at the head
+/// of its line. Throws std::invalid_argument if the path is no absolute node path or no node may be looked at,
+/// ConnectionClosed, Error(timed_out), or Error when the server refuses for good.
 ///
 ///     for (const zkrecipes::FoundLock& each : zkrecipes::find_locks(connection, "/locks").locks)
 ///       std::cout << each.path << ": " << each.waiters << " wait\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zkrecipes/contenders.h"
 
+#include "connection/node_path.h"
 #include "tests/recipes/recipe_test.h"
 
 namespace zkrecipes::testing {
@@ -111,13 +112,132 @@ TEST_F(ContendersTest, ASemaphore_ListsPermitsThenTheLine) {
   ASSERT_TRUE(wait_for_nodes(kPath, 1));
   const PendingHold pending = b.acquire_async();
   ASSERT_TRUE(wait_for_waiters(waiting, 1));
+  ASSERT_EQ(children("/lock/leases").size(), 2U) << "the head of the line has made its lease";
   const auto line = contenders(holding, kPath);
-  ASSERT_EQ(line.size(), 3U) << "the permit, and the waiter's lease and place in line";
-  EXPECT_EQ(line[0].identity, "holding");
-  EXPECT_EQ(line[2].identity, "waiting");
+  EXPECT_EQ(identities(line), are("holding!", "waiting"));
   for (const Contender& contender : line) EXPECT_EQ(contender.mode, LockMode::permit);
-  EXPECT_TRUE(line[0].holds);
-  EXPECT_FALSE(line[2].holds);
+  EXPECT_EQ(holder(waiting, kPath)->token, hold.token());
+  EXPECT_EQ(detail::name_of(detail::parent_of(line.at(1).node)), "locks") << "the node with which it stands in the way";
+}
+
+TEST_F(ContendersTest, AWaiterForSeveralPermits_IsListedOnceAndCanBeSentBack) {
+  Connection& holding = connect_as("holding");
+  Connection& waiting = connect_as("waiting");
+  Semaphore a(holding, kPath, 3), b(waiting, kPath, 3);
+  const Hold hold = a.acquire(2);
+  ASSERT_TRUE(wait_for_nodes(kPath, 2));
+  PendingHold all = b.acquire_async(3);
+  ASSERT_TRUE(wait_for_waiters(waiting, 1));
+  PendingHold one = b.acquire_async(1);
+  ASSERT_TRUE(wait_for_waiters(waiting, 2));
+  const auto line = contenders(holding, kPath);
+  EXPECT_EQ(identities(line), are("holding!", "holding!", "waiting", "waiting"));
+  break_lock(holding, line.at(2).node, line.at(2).token);
+  EXPECT_TRUE(get(one).is_valid()) << "the next in line is served";
+  EXPECT_FALSE(all.ready());
+}
+
+TEST_F(ContendersTest, OfCuratorsLeases_TheNewestOfTheHeadsSessionWaits) {
+  Connection& connection = connect();
+  create_node("/lock/leases");
+  create_node("/lock/locks");
+  const std::string leases = full("/lock/leases/_c_"), line = full("/lock/locks/_c_");
+  const std::string before = leases + "00000000-0000-4000-8000-000000000001-lease-0000000000";
+  const std::string head = line + "10000000-0000-4000-8000-000000000001-lock-0000000001";
+  const std::string beside = leases + "20000000-0000-4000-8000-000000000001-lease-0000000001";
+  const std::string made_by_head = leases + "30000000-0000-4000-8000-000000000001-lease-0000000002";
+  const std::string others = leases + "40000000-0000-4000-8000-000000000001-lease-0000000003";
+  plain().create(before, "before", ZOO_EPHEMERAL);
+  plain().create(head, "head", ZOO_EPHEMERAL);
+  // A thread of the same program that was ahead and was granted its permit after the head had joined the line.
+  plain().create(beside, "beside", ZOO_EPHEMERAL);
+  EXPECT_EQ(identities(contenders(connection, kPath)), are("before!", "head")) << "as long as the head has no lease";
+  plain().create(made_by_head, "made by head", ZOO_EPHEMERAL);
+  PlainClient other(addresses());
+  other.create(others, "others", ZOO_EPHEMERAL);
+  EXPECT_EQ(identities(contenders(connection, kPath)), are("before!", "beside!", "others!", "head"));
+  EXPECT_EQ(holder(connection, kPath)->identity, "before");
+  const auto found = find_locks(connection, kPath).locks;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].holders, 3U);
+  EXPECT_EQ(found[0].waiters, 1U);
+  for (const std::string& node : {before, head, beside, made_by_head, others}) plain().remove(node);
+}
+
+TEST_F(ContendersTest, ALongLine_IsReadWithManyRequestsAtATime) {
+  Connection& asking = connect_by_proxy();
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  std::vector<PendingHold> waiting;
+  for (int n = 0; n < 30; ++n) waiting.push_back(mutex.acquire_async());
+  ASSERT_TRUE(wait_for_waiters(connection, 30));
+  const auto before = proxy().counts().of(RequestKind::get_data);
+  proxy().hold_reply(RequestKind::get_data);
+  std::vector<Contender> shown;
+  Background looks([&] { shown = contenders(asking, kPath); });
+  ASSERT_TRUE(proxy().wait_until_fired(kLimit));
+  EXPECT_TRUE(wait_for([&] { return proxy().counts().of(RequestKind::get_data) - before == 31; }))
+      << "the others are asked for before the first has answered";
+  proxy().release_held();
+  looks.join();
+  ASSERT_EQ(shown.size(), 31U);
+  EXPECT_EQ(shown[0].node, hold.node());
+  for (std::size_t n = 1; n < shown.size(); ++n) EXPECT_GT(shown[n].token, shown[n - 1].token);
+}
+
+TEST_F(ContendersTest, ALongLineAndALostSession_AreReadInTheNextSession) {
+  Connection& asking = connect_by_proxy();
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  const Hold hold = mutex.acquire();
+  std::vector<PendingHold> waiting;
+  for (int n = 0; n < 300; ++n) waiting.push_back(mutex.acquire_async());
+  ASSERT_TRUE(wait_for_waiters(connection, 300));
+  proxy().hold_reply(RequestKind::get_data);
+  std::vector<Contender> shown;
+  Background looks([&] { shown = contenders(asking, kPath); });
+  ASSERT_TRUE(proxy().wait_until_fired(kLimit));
+  expire_session(asking);
+  lose_connection();
+  looks.join();
+  EXPECT_EQ(shown.size(), 301U);
+}
+
+TEST_F(ContendersTest, AListing_SaysWhatElseIsThere) {
+  Connection& connection = connect_as("me");
+  EXPECT_FALSE(list_lock(connection, kPath).exists);
+  create_node("/lock/0f8fad5bd9cb469fa16570867728950e__rlock__0000000000");
+  create_node("/lock/below");
+  LockListing listing = list_lock(connection, kPath);
+  EXPECT_TRUE(listing.exists);
+  EXPECT_TRUE(listing.contenders.empty());
+  EXPECT_EQ(listing.not_understood, 2U);
+  Semaphore semaphore(connection, "/semaphore", 1);
+  const Hold hold = semaphore.acquire();
+  listing = list_lock(connection, "/semaphore", std::chrono::system_clock::now() + kLimit);
+  EXPECT_EQ(identities(listing.contenders).front(), "me!");
+  EXPECT_EQ(listing.not_understood, 0U);
+}
+
+TEST_F(ContendersTest, TheOwnerOfANode_IsKnown) {
+  Connection& connection = connect_as("me");
+  SimpleLock simple(connection, "/simple");
+  FairMutex fair(connection, kPath);
+  const Hold one = simple.acquire(), two = fair.acquire();
+  for (const Hold* hold : {&one, &two}) {
+    const Contender owner = owner_of(connection, hold->node());
+    EXPECT_EQ(owner.identity, "me");
+    EXPECT_EQ(owner.session, connection.session_id());
+    EXPECT_EQ(owner.token, hold->token());
+    EXPECT_FALSE(owner.asked_to_release);
+    request_revoke(connection, hold->node());
+    EXPECT_TRUE(owner_of(connection, hold->node(), std::chrono::system_clock::now() + kLimit).asked_to_release);
+  }
+  EXPECT_TRUE(contenders(connection, kPath).at(0).asked_to_release);
+  create_node("/config", "data");
+  EXPECT_EQ(error_of([&] { owner_of(connection, "/config"); }), ErrorCode::unusable_path);
+  EXPECT_EQ(error_of([&] { owner_of(connection, "/no/such"); }), ErrorCode::not_held);
 }
 
 TEST_F(ContendersTest, FoldersWithTheNamesOfASemaphores_HideNobody) {

@@ -87,6 +87,39 @@ TEST_F(FindLocksTest, ASemaphoreWhoseLeasesMayNotBeListed_IsNotShownWithoutHolde
   EXPECT_THAT(found.unreadable, ::testing::UnorderedElementsAre("/app/leases", "/app/locks"));
 }
 
+TEST_F(FindLocksTest, TheHeadOfASemaphoresLine_IsAWaiter) {
+  Connection& connection = connect();
+  Semaphore semaphore(connection, "/app", 2);
+  const Hold first = semaphore.acquire(), second = semaphore.acquire();
+  ASSERT_TRUE(wait_for_nodes("/app", 2));
+  const PendingHold both = semaphore.acquire_async(2);
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  const PendingHold last = semaphore.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 2));
+  ASSERT_EQ(children("/app/leases").size(), 4U);
+  EXPECT_THAT(shown(find_locks(connection, "/app")), ::testing::ElementsAre("/app semaphore 2+2"));
+}
+
+TEST_F(FindLocksTest, ZookeepersOwnNode_IsOneLikeAnyOtherBelowAChroot) {
+  Connection& connection = connect();
+  FairMutex mutex(connection, "/zookeeper/lock");
+  const Hold hold = mutex.acquire();
+  EXPECT_THAT(shown(find_locks(connection, "/")), ::testing::ElementsAre("/zookeeper/lock mutex 1+0"));
+}
+
+TEST_F(FindLocksTest, AnAnswerThatDoesNotCome_EndsTheSearch) {
+  Connection& connection = connect_by_proxy();
+  create_node("/app/one");
+  FindLimits limits;
+  limits.answer = kMoment;
+  EXPECT_TRUE(find_locks(connection, "/app", limits).complete);
+  proxy().hold_reply(RequestKind::get_children);
+  EXPECT_EQ(error_of([&] { find_locks(connection, "/app", limits); }), ErrorCode::timed_out);
+  proxy().release_held();
+  limits.answer = std::chrono::milliseconds::max();
+  EXPECT_TRUE(find_locks(connection, "/app", limits).complete);
+}
+
 TEST_F(FindLocksTest, TheLimit_IsKeptAndSaid) {
   Connection& connection = connect();
   for (int n = 0; n < 9; ++n) create_node("/app/" + std::to_string(n));

@@ -88,5 +88,16 @@ TEST(NodeName, TheGuidsOfSeveralNodes_DifferInTheirLastGroup) {
   EXPECT_EQ(nth_guid("00000000-0000-4000-8000-ffffffffffff", 2), "00000000-0000-4000-8000-000000000001");
 }
 
+TEST(NodeNameTest, TheNodesOfOneAttempt_BeginAlike) {
+  const std::string guid = "12345678-1234-4123-8123-ffffffffffff";
+  const std::string line = protected_name(guid, NodeKind::lock) + "0000000007";
+  const std::string lease = protected_name(nth_guid(guid, 1), NodeKind::lease) + "0000000009";
+  EXPECT_EQ(attempt_in(line), "_c_12345678-1234-4123-8123-");
+  EXPECT_EQ(attempt_in(lease), attempt_in(line));
+  for (const char* name : {"", "_c_", "lock-0000000001", "0f8fad5bd9cb469fa16570867728950e-lock-0000000000",
+                           "_c_12345678-1234-4123-8123-ffffffffffff"})
+    EXPECT_EQ(attempt_in(name), "") << name;
+}
+
 }  // namespace
 }  // namespace zkrecipes::detail

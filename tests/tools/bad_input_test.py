@@ -133,6 +133,15 @@ class Permission(BadInputTest):
                                "owner:%s@%s" % (SECRET, support.server.address))
         self.assertNotIn(SECRET, process.err)
 
+    def test_secrets_before_the_command_are_not_repeated_either(self):
+        for words in (["--auth=digest:owner:" + SECRET, "ls", self.path], ["digest:owner:" + SECRET],
+                      ["--password", SECRET, "ls", self.path], ["--frob=digest:owner:" + SECRET]):
+            process = self.refused(78, "use --auth-file FILE, or into the environment variable ZK_AUTH", *words)
+            self.assertNotIn(SECRET, process.err)
+        for words in ["--pass=" + SECRET, "ls"], ["-p" + SECRET, "ls"]:
+            process = self.refused(64, "there is no command '-", *words)
+            self.assertNotIn(SECRET, process.err)
+
     def test_the_value_of_an_option_that_does_not_exist_is_not_repeated(self):
         process = self.refused(64, "unrecognised option '--pass';", "ls", self.path, "--pass=" + SECRET)
         self.assertNotIn(SECRET, process.err)
@@ -151,7 +160,9 @@ class Permission(BadInputTest):
         self.assertEqual(process.status, 0)
         self.assertIn("open to its group", process.err)
         os.chmod(self.file, 0o600)
-        for content, message in ("digest", "line 1 of"), ("# empty\n", "has no credentials"):
+        self.refused(78, "--auth-file is empty", "ls", self.path, "--auth-file", "")
+        for content, message in (("digest", "line 1 of"), ("# empty\n", "has no credentials"),
+                                 ("#\ndigest:" + SECRET, "line 2 of %s has no password" % self.file)):
             with open(self.file, "w") as file:
                 file.write(content)
             self.refused(78, message, "ls", self.path, "--auth-file", self.file)

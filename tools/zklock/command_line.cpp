@@ -111,6 +111,8 @@ zkrecipes::ConnectionOptions CommandLine::connection() const {
   zkrecipes::ConnectionOptions options;
   options.servers = servers_from(text("servers"));
   options.session_timeout = *duration("timeout");
+  if (has("auth-file") && text("auth-file").empty())
+    throw Failure(kUnsafeSecret, "--auth-file is empty; name a file, or leave the option out");
   options.credentials = read_credentials(text("auth-file"));
   options.log = log;
   return options;

@@ -91,6 +91,10 @@ std::vector<zkrecipes::Credential> parse(const std::string& text, const std::str
     if (colon == 0 || colon == std::string::npos || colon + 1 == line.size())
       throw Failure(kUnsafeSecret, "line " + std::to_string(number) + " of " + where +
                                        " is no credential; write scheme:secret, for example digest:user:password");
+    // The servers would take it for the password of a user without a name, or the other way round, and refuse later.
+    if (line.substr(0, colon) == "digest" && line.find(':', colon + 1) == std::string::npos)
+      throw Failure(kUnsafeSecret,
+                    "line " + std::to_string(number) + " of " + where + " has no password; write digest:user:password");
     result.push_back({line.substr(0, colon), line.substr(colon + 1)});
   }
   if (result.empty()) throw Failure(kUnsafeSecret, where + " has no credentials; write digest:user:password");

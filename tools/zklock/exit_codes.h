@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <zkrecipes/error.h>
 
 namespace zklock {
 
@@ -25,6 +26,9 @@ enum ExitCode : int {
   kCommandNotFound = 127,   ///< run: there is no such command
   kSignalled = 128,         ///< plus the number of the signal
 };
+
+/// What an error of the library means for the exit status.
+ExitCode code_for(const zkrecipes::Error& error);
 
 /// Ends the program with a message and a code.
 class Failure : public std::runtime_error {

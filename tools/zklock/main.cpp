@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <csignal>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <map>
@@ -8,6 +8,7 @@
 #include <zkrecipes/version.h>
 
 #include "tools/zklock/commands.h"
+#include "tools/zklock/credentials.h"
 #include "tools/zklock/descriptor.h"
 #include "tools/zklock/exit_codes.h"
 #include "tools/zklock/say.h"
@@ -43,11 +44,19 @@ Examples:
 The manual is zklock(1).
 )";
 
+/// What may be repeated of a word that is no command. An option of another tool may have a secret as its value.
+std::string repeatable(const std::string& word) {
+  if (word.rfind("--", 0) == 0) return word.substr(0, word.find('='));
+  return word.rfind('-', 0) == 0 ? word.substr(0, 2) : word;
+}
+
 int dispatch(const Words& words) {
   static const std::map<std::string, int (*)(const Words&)> commands{
       {"run", &run},          {"ls", &ls},       {"tree", &tree},    {"revoke", &revoke},
       {"break", &break_node}, {"check", &check}, {"doctor", &doctor}};
   if (words.empty()) throw Failure(kUsage, "which command? See zklock --help");
+  // Before anything can repeat them. What stands behind two dashes is the business of the command there.
+  refuse_secrets({words.begin(), std::find(words.begin(), words.end(), "--")});
   const std::string& name = words.front();
   if (name == "--help" || name == "-h" || name == "help") {
     std::cout << kHelp;
@@ -59,19 +68,8 @@ int dispatch(const Words& words) {
   }
   const auto command = commands.find(name);
   if (command == commands.end())
-    throw Failure(kUsage, "there is no command '" + name + "'; the command comes first, see zklock --help");
+    throw Failure(kUsage, "there is no command '" + repeatable(name) + "'; the command comes first, see zklock --help");
   return command->second({words.begin() + 1, words.end()});
-}
-
-ExitCode code_for(const zkrecipes::Error& error) {
-  if (error.code() == zkrecipes::ErrorCode::not_authorized) return kNotPermitted;
-  if (error.code() == zkrecipes::ErrorCode::unusable_path) return kUnusablePath;
-  if (error.code() == zkrecipes::ErrorCode::not_held) return kNoSuchNode;
-  if (error.code() == zkrecipes::ErrorCode::wrong_token) return kNoSuchToken;
-  if (error.code() == zkrecipes::ErrorCode::timed_out || error.code() == zkrecipes::ErrorCode::not_connected ||
-      error.code() == zkrecipes::ErrorCode::connection_closed)
-    return kUnreachable;
-  return kFailure;
 }
 
 int fail(int code, const std::string& message) {

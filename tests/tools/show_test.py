@@ -6,8 +6,12 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
+import time
+import unicodedata
 
 sys.dont_write_bytecode = True
 from kazoo.client import KazooClient  # noqa: E402
@@ -255,8 +259,17 @@ class Doctor(ShowTest):
     def test_a_chroot_that_does_not_exist_is_a_problem_and_is_not_made(self):
         nodes = support.server.count("nodes")
         process = self.zklock("doctor", "--timeout", "4s", servers=support.server.address + "/no-such-chroot")
-        self.assertEqual(process.status, 125, process.out)
-        self.assertRegex(process.out, "PROBLEM .*chroot")
+        self.assertEqual(process.status, 65, process.out)
+        self.assertEqual(process.out.count("PROBLEM"), 1, process.out)
+        self.assertIn("PROBLEM  the chroot /no-such-chroot does not exist", process.out)
+        self.assertNotIn("ConnectionOptions", process.out)
+        self.assertEqual(support.server.count("nodes"), nodes)
+
+    def test_a_path_that_does_not_exist_is_a_problem_and_is_not_made(self):
+        nodes = support.server.count("nodes")
+        process = self.zklock("doctor", "--timeout", "4s", "--at", "/no/such/path")
+        self.assertEqual(process.status, 65, process.out)
+        self.assertIn("PROBLEM  there is no node /no/such/path", process.out)
         self.assertEqual(support.server.count("nodes"), nodes)
 
     def test_no_server_at_all(self):
@@ -269,3 +282,44 @@ class Doctor(ShowTest):
 
 if __name__ == "__main__":
     support.main()
+    def test_refused_credentials_have_the_status_that_other_commands_end_with(self):
+        process = self.zklock("doctor", "--timeout", "4s", environment={"ZK_AUTH": "nosuchscheme:x"})
+        self.assertEqual(process.status, 77, process.out)
+        self.assertEqual(process.out.count("PROBLEM"), 1, process.out)
+
+    def test_blanks_in_the_list_of_servers(self):
+        process = self.zklock("doctor", "--timeout", "4s", servers=" %s , 127.0.0.1:1 " % support.server.address)
+        self.assertEqual(process.status, 0, process.out)
+        self.assertRegex(process.out, r"(?m)^%s +yes " % support.server.address)
+
+    def server_that_says(self, answer):
+        """The address of something that answers so to everything and closes the connection."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        self.addCleanup(listener.shutdown, socket.SHUT_RDWR)
+
+        def serve():
+            try:
+                while True:
+                    with listener.accept()[0] as connection:
+                        if connection.recv(4096) == b"srvr":
+                            connection.sendall(answer)
+            except OSError:
+                pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        return "127.0.0.1:%d" % listener.getsockname()[1]
+
+    def test_an_ensemble_without_a_quorum(self):
+        alone = self.server_that_says(b"This ZooKeeper instance is not currently serving requests\n")
+        process = self.zklock("doctor", "--timeout", "1", servers=alone + ",127.0.0.1:1,127.0.0.1:2")
+        self.assertEqual(process.status, 69)
+        self.assertIn("PROBLEM  no quorum: 1 of 3 servers answer", process.out)
+        self.assertNotIn("zklock doctor", process.out)
+
+    def test_servers_that_do_not_say_what_they_are_get_no_warning_about_leaders(self):
+        servers = [self.server_that_says(b"srvr is not executed because it is not in the whitelist.\n") for _ in range(3)]
+        process = self.zklock("doctor", "--timeout", "1", servers=",".join(servers))
+        self.assertEqual(process.out.count("does not permit srvr"), 3)
+        self.assertNotIn("leaders", process.out)
+

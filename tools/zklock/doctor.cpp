@@ -153,8 +153,7 @@ int doctor(const std::vector<std::string>& words) {
   options.create_chroot = false;  // a chroot that is missing is to be found, not mended
   const Findings found = examine(options, line.text("at"));
   std::cout << (line.has("json") ? json_page(found) + "\n" : page(found));
-  if (!found.connected) return kUnreachable;
-  return found.problems.empty() ? kSuccess : kFailure;
+  return found.status;
 }
 
 }  // namespace zklock

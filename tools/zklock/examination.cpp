@@ -6,9 +6,12 @@
 #include <functional>
 #include <future>
 #include <random>
+#include <set>
+#include <system_error>
 #include <zkrecipes/zkrecipes.h>
 
 #include "tools/zklock/duration.h"
+#include "tools/zklock/exit_codes.h"
 #include "tools/zklock/session.h"
 #include "tools/zklock/text.h"
 
@@ -40,18 +43,20 @@ std::string temporary_path(const std::string& where) {
 class Examination {
  public:
   Examination(const zkrecipes::ConnectionOptions& options, const std::string& where)
-      : options_(options), path_(temporary_path(where)) {}
+      : options_(options), where_(where), path_(temporary_path(where)) {}
 
   Findings run() {
     ask_servers();
     found_.asked = options_.session_timeout;
     if (connect()) {
-      attempt("read", [this] { found_.reads = measure([this] { look(); }); });
-      attempt("lock", [this] { found_.locks = measure([this] { lock_and_unlock(); }); });
-      attempt("lock", [this] { compare_clocks(); });
-      attempt("container", [this] { try_container(); });
-      found_.smallest_timeout = negotiated_for(milliseconds(200));
-      found_.largest_timeout = negotiated_for(std::chrono::hours(24));
+      if (find_where()) {
+        attempt("read", [this] { found_.reads = measure([this] { look(); }); });
+        attempt("lock", [this] { found_.locks = measure([this] { lock_and_unlock(); }); });
+        attempt("lock", [this] { compare_clocks(); });
+        attempt("container", [this] { try_container(); });
+      }
+      attempt("session timeout", [this] { found_.smallest_timeout = negotiated_for(milliseconds(200)); });
+      attempt("session timeout", [this] { found_.largest_timeout = negotiated_for(std::chrono::hours(24)); });
     }
     judge();
     return std::move(found_);
@@ -70,8 +75,11 @@ class Examination {
     session_.emplace(options_);
     try {
       session_->connect();
-    } catch (const std::exception& error) {
-      found_.problems.emplace_back(error.what());
+    } catch (const zkrecipes::Error& error) {
+      add_problem(code_for(error), error.what());
+      return false;
+    } catch (const Failure& failure) {
+      add_problem(failure.code(), why_unreachable());
       return false;
     }
     found_.connected = true;
@@ -81,13 +89,48 @@ class Examination {
     return true;
   }
 
-  void attempt(const std::string& what, const std::function<void()>& action) {
+  std::string why_unreachable() const {
+    const std::size_t count = found_.servers.size();
+    const auto answering = static_cast<std::size_t>(std::count_if(
+        found_.servers.begin(), found_.servers.end(), [](const ServerStatus& each) { return each.answers; }));
+    if (count > 1 && answering * 2 <= count)
+      return "no quorum: " + std::to_string(answering) + " of " + std::to_string(count) +
+             " servers answer, and more than half of an ensemble must run";
+    return "no server has given a session within " + to_text(options_.session_timeout);
+  }
+
+  /// False if there is no node below which others could be made. The library would make the missing ones.
+  bool find_where() {
+    bool exists = false;
+    const bool asked = attempt(
+        "read", [&] { exists = zkrecipes::list_lock(session_->connection(), where_, session_->patience()).exists; });
+    if (!asked || exists) return asked;
+    const std::size_t chroot = options_.servers.find('/');
+    if (where_ == "/" && chroot != std::string::npos)
+      add_problem(kUnusablePath, "the chroot " + options_.servers.substr(chroot) +
+                                     " does not exist: make it, or correct the list of servers");
+    else
+      add_problem(kUnusablePath, "there is no node " + where_ + " (--at), so nothing was tried below it");
+    return false;
+  }
+
+  void add_problem(ExitCode status, const std::string& problem) {
+    if (found_.problems.empty()) found_.status = status;
+    found_.problems.push_back(problem);
+  }
+
+  /// False if it failed. What fails several times for the same reason is one problem.
+  bool attempt(const std::string& what, const std::function<void()>& action) {
     try {
       action();
+      return true;
     } catch (const zkrecipes::Error& error) {
-      const std::string problem = what + ": " + error.what();
-      if (found_.problems.empty() || found_.problems.back() != problem) found_.problems.push_back(problem);
+      if (reasons_.insert(error.what()).second) add_problem(code_for(error), what + ": " + error.what());
+    } catch (const std::system_error& error) {
+      // No thread for another connection, for example.
+      if (reasons_.insert(error.what()).second) add_problem(kFailure, what + ": " + error.what());
     }
+    return false;
   }
 
   void look() { zkrecipes::holder(session_->connection(), path_, session_->patience()); }
@@ -124,7 +167,8 @@ class Examination {
   }
 
   /// By asking for too little or too much; the server grants what is nearest.
-  std::optional<milliseconds> negotiated_for(milliseconds asked) const {
+  std::optional<milliseconds> negotiated_for(milliseconds asked) {
+    if (session_->connection().state() == zkrecipes::ConnectionState::closed) return std::nullopt;
     zkrecipes::ConnectionOptions options = options_;
     options.session_timeout = asked;
     options.log = [](zkrecipes::LogSeverity, const std::string&) {};
@@ -158,10 +202,10 @@ class Examination {
   }
 
   void judge_servers() {
-    std::size_t answering = 0;
+    std::size_t known = 0;  // whose mode is known: all may forbid the question
     std::size_t leaders = 0;
     for (const ServerStatus& each : found_.servers) {
-      if (each.answers) ++answering;
+      if (!each.mode.empty()) ++known;
       if (each.mode == "leader") ++leaders;
       if (!each.trouble.empty()) found_.warnings.push_back("server " + each.address + ": " + each.trouble);
       if (!each.version.empty() && each.version != found_.servers.front().version &&
@@ -171,13 +215,15 @@ class Examination {
     }
     const std::size_t count = found_.servers.size();
     if (count == 1) found_.warnings.emplace_back("only one server is listed: if it fails, all locks are lost");
-    if (count > 1 && answering == count && leaders != 1)
+    if (count > 1 && known == count && leaders != 1)
       found_.warnings.push_back("the list has " + std::to_string(leaders) +
                                 " leaders instead of one: does it name all servers of one ensemble?");
   }
 
   const zkrecipes::ConnectionOptions options_;
+  const std::string where_;
   const std::string path_;
+  std::set<std::string> reasons_;  // why attempts have failed
   std::optional<Session> session_;
   Findings found_;
 };

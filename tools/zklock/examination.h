@@ -7,6 +7,7 @@
 #include <vector>
 #include <zkrecipes/connection_options.h>
 
+#include "tools/zklock/exit_codes.h"
 #include "tools/zklock/server_status.h"
 
 namespace zklock {
@@ -29,6 +30,7 @@ struct Findings {
   double clock_error_ms = 0;
   std::optional<bool> containers;
   std::vector<std::string> problems;  ///< sentences; something does not work
+  ExitCode status = kSuccess;         ///< of the first problem
   std::vector<std::string> warnings;  ///< sentences; it works, but
 };
 

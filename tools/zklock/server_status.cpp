@@ -88,6 +88,10 @@ std::vector<std::string> server_addresses(const std::string& servers) {
   std::vector<std::string> result;
   std::istringstream list(servers.substr(0, servers.find('/')));
   for (std::string each; std::getline(list, each, ',');) {
+    // The library permits blanks, too.
+    constexpr const char* kBlanks = " \t\r\n";
+    each.erase(0, each.find_first_not_of(kBlanks));
+    each.erase(each.find_last_not_of(kBlanks) + 1);
     if (each.empty()) continue;
     const std::size_t colon = each.rfind(':');
     const bool has_port = colon != std::string::npos && each.find(']', colon) == std::string::npos;

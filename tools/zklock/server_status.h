@@ -18,7 +18,7 @@ struct ServerStatus {
   std::string nodes;
 };
 
-/// "zk1:2181,zk2/chroot" -> {"zk1:2181", "zk2:2181"}.
+/// "zk1:2181, zk2/chroot" -> {"zk1:2181", "zk2:2181"}.
 std::vector<std::string> server_addresses(const std::string& servers);
 
 /// Asks one server, over a connection of its own, in about this time at most, name resolution not counted.

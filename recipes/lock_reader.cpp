@@ -161,8 +161,7 @@ Error not_a_lock_node(const std::string& path, const Reply& node) {
   if (node.stat.is_ephemeral())
     why += "another program has made it, since neither its name nor its data are those of a lock";
   else if (parse_node_name(name_of(path)))
-    why +=
-        "it is not ephemeral and has only the name of one; no session owns it, so it stays until somebody deletes it";
+    why += "it is not ephemeral and has only the name of one; no session owns it, so it has to be deleted by hand";
   else
     why += "it is not ephemeral";
   return {ErrorCode::unusable_path, why};

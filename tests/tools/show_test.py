@@ -43,8 +43,83 @@ class ShowTest(TestCase):
 class Ls(ShowTest):
     def test_a_free_lock(self):
         process = self.zklock("ls", self.path)
+        self.assertEqual((process.status, process.out),
+                         (0, "%s: there is no such node: free, or the path or chroot is wrong\n" % self.path))
+        self.assertFalse(json.loads(self.zklock("ls", self.path, "--json").out)["exists"])
+        self.expect_status(self.run_shell("true"), 0)
+        process = self.zklock("ls", self.path)
         self.assertEqual((process.status, process.out), (0, "%s: free, nobody waits\n" % self.path))
         self.assertEqual(self.contenders(), [])
+
+    def test_nodes_that_are_not_understood_are_counted(self):
+        client = self.client()
+        client.create(self.path + "/0f8fad5bd9cb469fa16570867728950e__rlock__0000000000", makepath=True)
+        client.create(self.path + "/below")
+        process = self.zklock("ls", self.path)
+        self.assertEqual((process.status, process.out), (0, "%s: free, 2 nodes below are not understood\n" % self.path))
+        self.assertEqual(json.loads(self.zklock("ls", self.path, "--json").out)["not_understood"], 2)
+        self.hold_lock()
+        process = self.zklock("ls", self.path)
+        self.assertIn("holds  exclusive", process.out)
+        self.assertIn("2 nodes below are not understood", process.err)
+
+    def test_a_lock_node_that_no_session_owns_is_named(self):
+        node = self.path + "/_c_0f8fad5b-d9cb-469f-a165-70867728950e-lock-0000000000"
+        client = self.client()
+        client.create(node, b"imported", makepath=True)
+        process = self.zklock("ls", self.path)
+        self.assertRegex(process.out, r"\bnone +imported\b")
+        self.assertIn(node + " is owned by no session", process.err)
+        process = self.zklock("break", node, "--if-token", str(client.exists(node).czxid))
+        self.assertEqual(process.status, 65)
+        self.assertIn("has to be deleted by hand", process.err)
+
+    def test_long_identities_and_notes_are_shortened_in_the_table_only(self):
+        self.hold_lock("--identity", "i" * 100, "--note", "n" * 100)
+        out = self.zklock("ls", self.path).out
+        for letter in "in":
+            self.assertIn(" " + letter * 37 + "...  ", out)
+        self.assertEqual(self.contenders()[0]["note"], "n" * 100)
+
+    def test_columns_stay_aligned_behind_wide_characters(self):
+        self.hold_lock("--identity", "\u5e93\u5b58", "--note", "e\u0301")
+        heading, line = self.zklock("ls", self.path).out.splitlines()
+        columns = sum(0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
+                      for each in line[:line.index("_c_")])
+        self.assertEqual(columns, heading.index("NODE"))
+
+    def test_a_long_queue_over_a_slow_network(self):
+        client = self.client()
+        client.ensure_path(self.path)
+        nodes = ["%s/_c_%08d-0000-4000-8000-000000000000-lock-%010d" % (self.path, n, n) for n in range(1500)]
+        for each in [client.create_async(node, b"crowd", ephemeral=True) for node in nodes]:
+            each.get(support.LIMIT)
+        network = self.network(delay=0.02)
+        process = self.zklock("ls", self.path, "--json", "--timeout", "8", servers=network.address)
+        self.assertEqual(process.status, 0, process.err)
+        self.assertEqual([each["node"] for each in json.loads(process.out)["contenders"]], nodes)
+        token = json.loads(process.out)["contenders"][0]["token"]
+        self.assertEqual(self.zklock("check", self.path, "--token", token, "--timeout", "8",
+                                     servers=network.address).status, 0)
+
+    def test_who_waits_for_a_permit_does_not_hold_one(self):
+        self.hold_lock("-N", "1", "--identity", "holder")
+        self.run_shell("true", "-N", "1", "--identity", "waiter")
+        leases = self.client().get_children
+        wait_for(lambda: len(leases(self.path + "/leases")) == 2, "the waiter is at the head of the line")
+        shown = self.contenders()
+        self.assertEqual([(each["identity"], each["holds"]) for each in shown], [("holder", True), ("waiter", False)])
+        self.assertEqual(self.zklock("check", self.path, "--token", shown[0]["token"]).status, 0)
+        client = self.client()
+        for each in leases(self.path + "/leases"):
+            token = str(client.exists("%s/leases/%s" % (self.path, each)).czxid)
+            self.assertEqual(self.zklock("check", self.path, "--token", token).status, 0 if token == shown[0]["token"] else 76)
+        tree = self.zklock("tree", self.path).out
+        self.assertRegex(tree, r"semaphore +1 +1 ")
+
+    def test_who_has_just_been_granted_a_permit_passes_the_check(self):
+        for _ in range(5):
+            self.expect_status(self.run_shell('%s check "$ZKLOCK_PATH" --token "$ZKLOCK_TOKEN"' % support.zklock, "-N", "1"), 0)
 
     def test_a_queue_is_shown_in_order(self):
         self.queue(3)
@@ -64,7 +139,8 @@ class Ls(ShowTest):
         self.assertEqual([first["holds"], second["holds"]], [True, False])
         self.assertEqual(first["note"], "first's note")
         self.assertRegex(first["since"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
-        self.assertEqual(set(first), {"holds", "mode", "since", "token", "session", "identity", "note", "node"})
+        self.assertEqual(set(first), {"holds", "mode", "since", "token", "session", "identity", "note", "node",
+                                      "asked_to_release"})
 
     def test_notes_cannot_write_to_the_terminal(self):
         self.hold_lock("--note", "a\x1b[2Jb\nc\"d")
@@ -90,7 +166,7 @@ class Ls(ShowTest):
 
     def test_watch_prints_changes_until_it_is_interrupted(self):
         watch = self.start("ls", self.path, "--watch", "--interval", "0.1")
-        watch.wait_for(r"Z  %s  free\n" % self.path)
+        watch.wait_for(r"Z  %s  free, or a wrong path or chroot: there is no such node\n" % self.path)
         first, second = self.queue(2)
         watch.wait_for(r"Z  holds    exclusive  token \d+  first \(first's note\)  %s/_c_" % self.path)
         watch.wait_for(r"Z  waits    exclusive  token \d+  second ")
@@ -111,6 +187,18 @@ class Ls(ShowTest):
         watch.wait_for("holds .* later")
         watch.signal(signal.SIGTERM)
         self.expect_status(watch, 128 + signal.SIGTERM)
+
+    def test_watch_ends_at_once_during_an_outage(self):
+        for number in signal.SIGINT, signal.SIGTERM:
+            network = self.network()
+            watch = self.start("ls", self.path, "--watch", "--interval", "0.1", "--timeout", "25", servers=network.address)
+            watch.wait_for("free")
+            network.freeze()
+            watch.wait_for("no answer from the servers since", "err")
+            began = time.monotonic()
+            watch.signal(number)
+            self.expect_status(watch, 0 if number == signal.SIGINT else 128 + number)
+            self.assertLess(time.monotonic() - began, 5, "much less than the time for which it would wait for an answer")
 
     def test_watch_with_json_prints_an_object_per_change(self):
         watch = self.start("ls", self.path, "--watch", "--json", "--interval", "0.1")
@@ -158,6 +246,20 @@ class Tree(ShowTest):
         self.assertEqual((process.status, process.out), (0, "%s: no lock is in use\n" % self.path))
 
 
+    def test_a_server_that_stops_answering_ends_it(self):
+        network = self.network()
+        network.freeze_at = self.path.encode()
+        process = self.zklock("tree", self.path, "--timeout", "2", servers=network.address)
+        self.assertEqual(process.status, 69, process.err)
+
+    def test_a_search_that_was_not_complete_does_not_say_that_no_lock_is_in_use(self):
+        client = self.client()
+        client.create(self.path + "/a/b", makepath=True)
+        process = self.zklock("tree", self.path, "--max-nodes", "1")
+        self.assertEqual(process.status, 0)
+        self.assertNotIn("no lock is in use", process.out)
+
+
 class Intervene(ShowTest):
     def test_break_ends_the_command_and_lets_the_next_one_in(self):
         first, second = self.queue(2)
@@ -194,6 +296,10 @@ class Intervene(ShowTest):
         shown = self.contenders()
         self.assertEqual((len(shown), shown[0]["identity"]), (1, ""))
         self.assertIsNone(holder.process.poll())
+        self.assertIn("first (first's note), session %s was asked" % shown[0]["session"], process.err)
+        self.assertTrue(shown[0]["asked_to_release"])
+        self.assertIn("(asked to give it up)", self.zklock("ls", self.path).out)
+        self.assertIn("session " + shown[0]["session"], self.zklock("revoke", shown[0]["node"]).err)
 
     def test_revoke_of_a_node_that_is_no_lock_node_does_not_touch_its_data(self):
         client = self.client()
@@ -272,16 +378,6 @@ class Doctor(ShowTest):
         self.assertIn("PROBLEM  there is no node /no/such/path", process.out)
         self.assertEqual(support.server.count("nodes"), nodes)
 
-    def test_no_server_at_all(self):
-        process = self.zklock("doctor", "--timeout", "1", servers="127.0.0.1:1")
-        self.assertEqual(process.status, 69)
-        self.assertIn("PROBLEM", process.out)
-        found = json.loads(self.zklock("doctor", "--json", "--timeout", "1", servers="127.0.0.1:1").out)
-        self.assertFalse(found["connected"])
-
-
-if __name__ == "__main__":
-    support.main()
     def test_refused_credentials_have_the_status_that_other_commands_end_with(self):
         process = self.zklock("doctor", "--timeout", "4s", environment={"ZK_AUTH": "nosuchscheme:x"})
         self.assertEqual(process.status, 77, process.out)
@@ -323,3 +419,13 @@ if __name__ == "__main__":
         self.assertEqual(process.out.count("does not permit srvr"), 3)
         self.assertNotIn("leaders", process.out)
 
+    def test_no_server_at_all(self):
+        process = self.zklock("doctor", "--timeout", "1", servers="127.0.0.1:1")
+        self.assertEqual(process.status, 69)
+        self.assertIn("PROBLEM", process.out)
+        found = json.loads(self.zklock("doctor", "--json", "--timeout", "1", servers="127.0.0.1:1").out)
+        self.assertFalse(found["connected"])
+
+
+if __name__ == "__main__":
+    support.main()

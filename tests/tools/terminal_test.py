@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import threading
+import time
 
 sys.dont_write_bytecode = True
 import zklock_test as support  # noqa: E402
@@ -248,6 +249,44 @@ class TerminalTest(TestCase):
         line = self.terminal.wait_for(r"holds  exclusive [^\x1b\r\n]*").group(0)
         self.assertEqual(len(line), 60)
         self.assertTrue(line.endswith("..."))
+        self.terminal.type("\x03")
+        self.terminal.wait_for("ready> ")
+
+
+    def test_watch_keeps_what_matters_on_80_columns(self):
+        self.terminal = Terminal(columns=80)
+        self.addCleanup(self.terminal.close)
+        self.hold_lock("--identity", "db1:4711", "--note", "backup", timeout=20)
+        self.terminal.type("%s ls %s --watch --interval 0.1\n" % (support.zklock, self.path))
+        self.terminal.wait_for(r"STATE  MODE       FOR +IDENTITY  NOTE    TOKEN +NODE")
+        self.terminal.wait_for(r"holds  exclusive  \d+ s +db1:4711  backup  \d+ +_c_")
+        self.terminal.type("\x03")
+        self.terminal.wait_for("ready> ")
+
+    def test_watch_shows_an_outage_on_a_line_of_its_own_and_ends_at_once(self):
+        self.path += "-" + "long" * 20
+        self.terminal = Terminal(columns=80)
+        self.addCleanup(self.terminal.close)
+        network = self.network()
+        self.hold_lock("--identity", "a-holder", timeout=20)
+        self.terminal.type("%s ls %s --watch --interval 0.1 --timeout 25 --servers %s\n" %
+                           (support.zklock, self.path, network.address))
+        self.terminal.wait_for("holds  exclusive")
+        network.freeze()
+        self.terminal.wait_for(r"\n\s*no answer from the servers since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d; this is what was known")
+        began = time.monotonic()
+        self.terminal.type("\x03")
+        self.terminal.wait_for("ready> ")
+        self.assertLess(time.monotonic() - began, 5)
+
+    def test_watch_does_not_call_a_lock_free_before_there_is_an_answer(self):
+        network = self.network()
+        network.freeze_at = self.path.encode()
+        self.terminal.type("%s ls %s --watch --interval 0.1 --timeout 2 --servers %s\n" %
+                           (support.zklock, self.path, network.address))
+        self.terminal.wait_for("%s  not known yet" % self.path)
+        self.terminal.wait_for("no answer from the servers")
+        self.assertNotIn("  free", self.terminal.text)
         self.terminal.type("\x03")
         self.terminal.wait_for("ready> ")
 

@@ -87,9 +87,12 @@ class Server:
 
 
 class Network:
-    """A relay in front of a server. freeze(): connections stay and nothing passes. cut(): they break, and new ones do."""
+    """A relay in front of a server. freeze(): connections stay and nothing passes. cut(): they break, and new ones do.
+    freeze_at: freezes when a client sends these bytes. delay: seconds for which requests are on their way."""
 
-    def __init__(self, address):
+    def __init__(self, address, delay=0.0):
+        self.delay = delay
+        self.freeze_at = None
         host, port = address.split(",")[0].split(":")
         self.target = (host, int(port))
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -132,6 +135,10 @@ class Network:
     def pump(self, source, target):
         try:
             data = source.recv(65536)
+            if self.freeze_at and self.freeze_at in data:
+                return self.freeze()
+            if self.delay and any(source is client for client, _ in self.links):
+                time.sleep(self.delay)
             if data:
                 return target.sendall(data)
         except OSError:
@@ -242,8 +249,8 @@ class TestCase(unittest.TestCase):
         holder.number("has")
         return holder
 
-    def network(self, address=None):
-        network = Network(address or server.address)
+    def network(self, address=None, **settings):
+        network = Network(address or server.address, **settings)
         self.addCleanup(network.close)
         return network
 

@@ -2,7 +2,7 @@
 // What an operator does about one contender: ask it to give the lock up, or take the lock away; and the question
 // whether a token still holds.
 #include <algorithm>
-#include <iostream>
+#include <chrono>
 #include <zkrecipes/break_lock.h>
 #include <zkrecipes/contenders.h>
 #include <zkrecipes/revocation.h>
@@ -12,6 +12,7 @@
 #include "tools/zklock/exit_codes.h"
 #include "tools/zklock/say.h"
 #include "tools/zklock/session.h"
+#include "tools/zklock/text.h"
 
 namespace zklock {
 
@@ -49,8 +50,27 @@ zkrecipes::FencingToken token_of(const CommandLine& line, const std::string& opt
   return *token;
 }
 
+// For a moment after its grant, a client of a semaphore still stands in line and is shown as a waiter.
+constexpr int kLooks = 4;
+constexpr std::chrono::milliseconds kBetweenLooks{100};
+
+bool has_line_of_semaphore(const zkrecipes::LockListing& lock) {
+  return std::any_of(lock.contenders.begin(), lock.contenders.end(), [](const zkrecipes::Contender& each) {
+    return each.mode == zkrecipes::LockMode::permit && !each.holds;
+  });
+}
+
 void add_token(CommandLine& line, const char* option, const char* help) {
   line.add()(option, po::value<std::string>()->value_name("TOKEN"), help);
+}
+
+/// "db1:4711 (nightly backup), session 0x1000a2b3c4d0001". For the operator: afterwards the node does not tell any
+/// more.
+std::string name_of(const zkrecipes::Contender& owner) {
+  std::string name = owner.identity.empty() ? "" : owner.identity;
+  if (owner.asked_to_release) name = "a client that had been asked before";
+  if (!owner.note.empty()) name += " (" + owner.note + ")";
+  return (name.empty() ? "the client" : name) + ", session " + session_text(owner.session);
 }
 
 }  // namespace
@@ -61,8 +81,10 @@ int revoke(const std::vector<std::string>& words) {
   if (!line.parse(words)) return kSuccess;
   Session session(line.connection());
   session.connect();
-  zkrecipes::request_revoke(session.connection(), line.text("NODE"), session.patience());
-  say("the client was asked to give the lock up; whether it does, zklock ls shows");
+  const std::string node = line.text("NODE");
+  const zkrecipes::Contender owner = zkrecipes::owner_of(session.connection(), node, session.patience());
+  zkrecipes::request_revoke(session.connection(), node, session.patience());
+  say(name_of(owner) + " was asked to give the lock up; whether it does, zklock ls shows");
   return kSuccess;
 }
 
@@ -74,8 +96,10 @@ int break_node(const std::vector<std::string>& words) {
   const zkrecipes::FencingToken token = token_of(line, "if-token");
   Session session(line.connection());
   session.connect();
-  zkrecipes::break_lock(session.connection(), line.text("NODE"), token, session.patience());
-  say("the node is removed; its client has lost the lock or its place in line");
+  const std::string node = line.text("NODE");
+  const zkrecipes::Contender owner = zkrecipes::owner_of(session.connection(), node, session.patience());
+  zkrecipes::break_lock(session.connection(), node, token, session.patience());
+  say("the node is removed; " + name_of(owner) + " has lost the lock or its place in line");
   return kSuccess;
 }
 
@@ -88,12 +112,20 @@ int check(const std::vector<std::string>& words) {
   Session session(line.connection());
   session.connect();
   const std::string path = line.text("PATH");
-  const auto contenders = zkrecipes::contenders(session.connection(), path, session.patience());
-  const auto holds = [&](const zkrecipes::Contender& each) { return each.holds && each.token == token; };
-  if (std::any_of(contenders.begin(), contenders.end(), holds)) return kSuccess;
-  const bool held = !contenders.empty() && contenders.front().holds;
-  throw Failure(kNoSuchToken, path + " is not held with the token " + token.to_string() +
-                                  (held ? "; its holder has " + contenders.front().token.to_string() : "; it is free"));
+  zkrecipes::LockListing lock;
+  for (int look = 0; look < kLooks; ++look) {
+    if (look != 0) wait_readable({}, Clock::now() + kBetweenLooks);
+    lock = zkrecipes::list_lock(session.connection(), path, session.patience());
+    const auto holds = [&](const zkrecipes::Contender& each) { return each.holds && each.token == token; };
+    if (std::any_of(lock.contenders.begin(), lock.contenders.end(), holds)) return kSuccess;
+    if (!has_line_of_semaphore(lock)) break;
+  }
+  const bool held = !lock.contenders.empty() && lock.contenders.front().holds;
+  throw Failure(kNoSuchToken,
+                path + " is not held with the token " + token.to_string() +
+                    (held           ? "; its holder has " + lock.contenders.front().token.to_string()
+                     : !lock.exists ? "; there is no such node, so it is free, or the path or chroot is wrong"
+                                    : "; it is free"));
 }
 
 }  // namespace zklock

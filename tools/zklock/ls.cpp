@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
+#include <algorithm>
+#include <atomic>
+#include <future>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <sys/ioctl.h>
+#include <thread>
 #include <unistd.h>
 #include <zkrecipes/contenders.h>
 
@@ -54,6 +58,7 @@ std::string first_lines(const std::string& text, std::size_t count) {
 }
 
 /// Shows the queue again and again until a signal ends it: redraws a terminal, and elsewhere prints what has changed.
+/// Each look runs on a thread of its own, so that a server that does not answer keeps nobody from ending it.
 class Watch {
  public:
   Watch(Session& session, std::string path, bool as_json, std::chrono::milliseconds interval)
@@ -66,58 +71,111 @@ class Watch {
   int run(const Signals& signals) {
     session_.connect(signals);
     for (;;) {
-      look();
-      const auto next = Clock::now() + interval_;
-      while (Clock::now() < next) {
-        wait_readable({signals.get()}, next);
-        bool resized = false;
-        while (const auto signal = signals.next()) {
-          if (Signals::ends(*signal)) return *signal == SIGINT ? kSuccess : kSignalled + *signal;
-          resized = true;
-        }
-        if (resized && redraws_) draw();
+      begin_look();
+      while (!looked_) {
+        if (const auto signal = wait(signals, Clock::now() + kTick)) return end(*signal);
+        if (!looked_ && Clock::now() - began_ > silence_to_mention()) mention_silence();
       }
+      finish_look();
+      const auto next = Clock::now() + interval_;
+      while (Clock::now() < next)
+        if (const auto signal = wait(signals, next)) return end(*signal);
     }
   }
 
  private:
-  void look() {
-    std::string trouble;
+  static constexpr std::chrono::milliseconds kTick{1'000};
+
+  /// Returns when something has happened or the time is over. A signal that ends the program is returned.
+  std::optional<int> wait(const Signals& signals, Clock::time_point deadline) {
+    wait_readable({signals.get(), look_ended_.get()}, deadline);
+    look_ended_.clear();
+    bool resized = false;
+    while (const auto signal = signals.next()) {
+      if (Signals::ends(*signal)) return signal;
+      resized = true;
+    }
+    if (resized && redraws_) draw();
+    return std::nullopt;
+  }
+
+  void begin_look() {
+    began_ = Clock::now();
+    looked_ = false;
+    const auto deadline = std::max(session_.patience(), began_ + interval_);
+    look_ = std::async(std::launch::async, [this, deadline] {
+      // Also when it ends with an exception.
+      const std::shared_ptr<void> ended(nullptr, [this](void*) {
+        looked_ = true;
+        look_ended_.notify();
+      });
+      return zkrecipes::list_lock(session_.connection(), path_, deadline);
+    });
+  }
+
+  void finish_look() {
     try {
-      const auto deadline = Clock::now() + std::max(interval_, std::chrono::milliseconds(1'000));
-      Contenders line = zkrecipes::contenders(session_.connection(), path_, deadline);
-      if (!redraws_) print(line);
-      line_ = std::move(line);
+      zkrecipes::LockListing found = look_.get();
+      took_ = Clock::now() - began_;
+      answered_ = std::chrono::system_clock::now();
+      trouble_.clear();
+      if (!redraws_) print(found);
+      known_ = std::move(found);
     } catch (const zkrecipes::Error& error) {
       if (error.code() != zkrecipes::ErrorCode::timed_out) throw;
-      trouble = "no answer from the servers; this is what was known before";
-      if (trouble != trouble_ && !redraws_) say(trouble);
+      return mention_silence();
     }
-    trouble_ = trouble;
     if (redraws_) draw();
   }
 
-  void print(const Contenders& line) {
+  /// A long queue takes its time, which is no reason for a remark.
+  Clock::duration silence_to_mention() const {
+    return std::max<Clock::duration>(std::chrono::milliseconds(1'000), 2 * took_);
+  }
+
+  void mention_silence() {
+    const bool first = trouble_.empty();
+    trouble_ = "no answer from the servers" +
+               (known_ ? " since " + local_time(answered_) + "; this is what was known then" : std::string());
+    if (first && !redraws_) say(trouble_);
+    if (redraws_) draw();
+  }
+
+  /// Says good-bye to the servers, so that the session ends, but does not wait for servers that do not answer: there is
+  /// nothing that the session could leave behind.
+  int end(int signal) {
+    const int status = signal == SIGINT ? int{kSuccess} : kSignalled + signal;
+    const Wakeup closed;
+    std::thread closing([&] {
+      session_.connection().close();
+      closed.notify();
+    });
+    const auto deadline = Clock::now() + std::chrono::milliseconds(500);
+    wait_readable({closed.get()}, deadline);
+    if (Clock::now() >= deadline) ::_exit(status);  // all output is written
+    closing.join();
+    return status;
+  }
+
+  void print(const zkrecipes::LockListing& lock) {
     const std::string now = utc_time(std::chrono::system_clock::now());
     if (as_json_) {
-      const std::string json = listing_json(line, path_);
+      const std::string json = listing_json(lock, path_);
       if (json != last_json_) write(json + "\n");
       last_json_ = json;
       return;
     }
-    if (first_) write(now + "  " + path_ + "  " + summary(line) + "\n");
-    first_ = false;
-    for (const std::string& each : changes(line_, line)) write(now + "  " + printable(each) + "\n");
+    if (!known_) write(now + "  " + path_ + "  " + summary(lock) + "\n");
+    for (const std::string& each : changes(known_ ? known_->contenders : Contenders(), lock.contenders))
+      write(now + "  " + printable(each) + "\n");
   }
 
   void draw() const {
     const Size size = terminal_size();
-    const auto now = std::chrono::system_clock::now();
-    std::string page = shortened(path_ + "  " + summary(line_) + "  " + local_time(now) +
-                                     (trouble_.empty() ? "" : "  (" + trouble_ + ")"),
-                                 size.columns) +
-                       "\n\n";
-    if (!line_.empty()) page += listing(line_, path_, now, size.columns);
+    const std::string state = known_ ? summary(*known_) + "  " + local_time(answered_) : "not known yet";
+    // Trouble has a line of its own: behind a long path nobody would see it.
+    std::string page = shortened(path_ + "  " + state, size.columns) + "\n" + shortened(trouble_, size.columns) + "\n";
+    if (known_ && !known_->contenders.empty()) page += listing(known_->contenders, path_, answered_, size.columns);
     page = first_lines(page, size.lines - 1);
     // Each line is cleared to its end, and the rest of the screen at the end: that does not flicker.
     std::string out = "\x1b[H";
@@ -130,10 +188,16 @@ class Watch {
   const bool as_json_;
   const std::chrono::milliseconds interval_;
   const bool redraws_;
-  Contenders line_;
+  std::optional<zkrecipes::LockListing> known_;  // the last answer
+  std::chrono::system_clock::time_point answered_;
+  Clock::duration took_{};
   std::string last_json_;
   std::string trouble_;
-  bool first_ = true;
+
+  Clock::time_point began_;  // of the look that is under way
+  std::atomic<bool> looked_{true};
+  const Wakeup look_ended_;
+  std::future<zkrecipes::LockListing> look_;  // last: its destructor waits for the thread
 };
 
 }  // namespace
@@ -157,14 +221,19 @@ int ls(const std::vector<std::string>& words) {
   }
   Session session(line.connection());
   session.connect();
-  const Contenders found = zkrecipes::contenders(session.connection(), path, session.patience());
+  const zkrecipes::LockListing found = zkrecipes::list_lock(session.connection(), path, session.patience());
   if (line.has("json")) {
     write(listing_json(found, path) + "\n");
-  } else if (found.empty()) {
-    write(path + ": free, nobody waits\n");
-  } else {
-    write(listing(found, path, std::chrono::system_clock::now()));
+    return kSuccess;
   }
+  if (!found.exists) {
+    write(path + ": there is no such node: free, or the path or chroot is wrong\n");
+  } else if (found.contenders.empty()) {
+    write(path + (found.not_understood == 0 ? ": free, nobody waits\n" : ": " + summary(found) + "\n"));
+  } else {
+    write(listing(found.contenders, path, std::chrono::system_clock::now()));
+  }
+  for (const std::string& each : remarks(found)) say(each);
   return kSuccess;
 }
 

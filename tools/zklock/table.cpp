@@ -2,6 +2,7 @@
 #include "tools/zklock/table.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tools/zklock/text.h"
 
@@ -14,11 +15,21 @@ void Table::add(const std::vector<std::string>& cells) {
   rows_.push_back(std::move(row));
 }
 
-std::string Table::text(std::size_t width) const {
+std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths(rows_[0].size(), 0);
   for (const auto& row : rows_)
     for (std::size_t column = 0; column < row.size(); ++column)
       widths[column] = std::max(widths[column], columns(row[column]));
+  return widths;
+}
+
+std::size_t Table::width() const {
+  const std::vector<std::size_t> all = widths();
+  return std::accumulate(all.begin(), all.end(), 2 * (all.size() - 1));
+}
+
+std::string Table::text(std::size_t width) const {
+  const std::vector<std::size_t> widths = this->widths();
   std::string result;
   for (const auto& row : rows_) {
     std::string line;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/zklock/text.h"
 
+#include <algorithm>
+#include <clocale>
 #include <cstdio>
 #include <ctime>
+#include <cwchar>
 
 namespace zklock {
 namespace {
@@ -13,6 +16,30 @@ bool is_allowed_beginning(unsigned char first, unsigned char second) {
   if (first == 0xed) return second < 0xa0;
   if (first == 0xf0) return second >= 0x90;
   return first != 0xf4 || second < 0x90;
+}
+
+/// The number of a character that character_length() has found.
+unsigned code_of(std::string_view character) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(character[at]); };
+  constexpr unsigned kBitsOfFirst[] = {0x7f, 0x1f, 0x0f, 0x07};
+  unsigned code = byte(0) & kBitsOfFirst[character.size() - 1];
+  for (std::size_t at = 1; at < character.size(); ++at) code = (code << 6U) + (byte(at) & 0x3fU);
+  return code;
+}
+
+/// Asks the C library in a locale of UTF-8, whatever the one of the user is: the text is UTF-8.
+std::size_t columns_of(std::string_view character) {
+  static const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (character.size() == 1 || utf8 == nullptr) return 1;
+  const locale_t before = ::uselocale(utf8);
+  const int width = ::wcwidth(static_cast<wchar_t>(code_of(character)));
+  ::uselocale(before);
+  return width < 0 ? 1 : static_cast<std::size_t>(width);
+}
+
+/// The first character, or the first byte of what is not UTF-8.
+std::string_view first_of(std::string_view text) {
+  return text.substr(0, std::max<std::size_t>(character_length(text), 1));
 }
 
 }  // namespace
@@ -32,13 +59,9 @@ std::size_t character_length(std::string_view text) {
 }
 
 std::optional<unsigned> control_code(std::string_view character) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(character[at]); };
-  unsigned code = byte(0);
-  if (character.size() == 2) code = ((byte(0) & 0x1fU) << 6U) + (byte(1) & 0x3fU);
-  if (character.size() == 3) code = ((byte(0) & 0x0fU) << 12U) + ((byte(1) & 0x3fU) << 6U) + (byte(2) & 0x3fU);
-  const bool control =
-      character.size() < 4 && (code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
-                               (code >= 0x2066 && code <= 0x2069));
+  const unsigned code = code_of(character);
+  const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+                       (code >= 0x2066 && code <= 0x2069);
   return control ? std::optional(code) : std::nullopt;
 }
 
@@ -63,8 +86,11 @@ std::string printable(std::string_view text) {
 
 std::size_t columns(std::string_view text) {
   std::size_t count = 0;
-  for (const char byte : text)
-    if ((static_cast<unsigned char>(byte) & 0xc0) != 0x80) ++count;
+  while (!text.empty()) {
+    const std::string_view character = first_of(text);
+    count += columns_of(character);
+    text.remove_prefix(character.size());
+  }
   return count;
 }
 
@@ -73,10 +99,12 @@ std::string shortened(const std::string& text, std::size_t width) {
   const std::string dots(width < 3 ? width : 3, '.');
   std::string result;
   std::size_t taken = 0;
-  for (std::size_t at = 0; at < text.size() && taken + dots.size() < width; ++taken) {
-    const std::size_t length = character_length(std::string_view(text).substr(at));
-    result += text.substr(at, length == 0 ? 1 : length);
-    at += length == 0 ? 1 : length;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view character = first_of(rest);
+    taken += columns_of(character);
+    if (taken + dots.size() > width) break;
+    result += character;
+    rest.remove_prefix(character.size());
   }
   return result + dots;
 }

@@ -20,7 +20,7 @@ std::optional<unsigned> control_code(std::string_view character);
 /// cannot move the cursor or change the colours; bytes that are not UTF-8 become "?".
 std::string printable(std::string_view text);
 
-/// How many columns of a terminal the text takes, if each character takes one.
+/// How many columns of a terminal the text takes. Characters of East Asia take two, accents of their own none.
 std::size_t columns(std::string_view text);
 /// At most so many columns; "..." at the end where something was left out.
 std::string shortened(const std::string& text, std::size_t width);

@@ -59,13 +59,15 @@ int tree(const std::vector<std::string>& words) {
   const std::string prefix = line.text("PREFIX");
   zkrecipes::FindLimits limits;
   limits.nodes = static_cast<std::size_t>(*line.number("max-nodes", 1, 100'000'000));
+  limits.answer = *line.duration("timeout");
   Session session(line.connection());
   session.connect();
   const zkrecipes::FoundLocks found = zkrecipes::find_locks(session.connection(), prefix, limits);
   if (line.has("json")) {
     std::cout << json_of(found, prefix) << "\n";
   } else if (found.locks.empty()) {
-    std::cout << prefix << ": no lock is in use\n";
+    const bool all = found.complete && found.unreadable.empty();
+    std::cout << prefix << (all ? ": no lock is in use\n" : ": no lock was found, but not all nodes were looked at\n");
   } else {
     Table table({"KIND", "HOLDERS", "WAITERS", "PATH"});
     for (const zkrecipes::FoundLock& each : found.locks)

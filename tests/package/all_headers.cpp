@@ -117,5 +117,7 @@ void ask_in_time(zkrecipes::Connection& connection) {
   const auto deadline = std::chrono::system_clock::now() + std::chrono::seconds(1);
   static_cast<void>(zkrecipes::contenders(connection, "/lock", deadline));
   static_cast<void>(zkrecipes::holder(connection, "/lock", deadline));
+  static_cast<void>(zkrecipes::list_lock(connection, "/lock", deadline));
+  static_cast<void>(zkrecipes::owner_of(connection, "/lock", deadline));
   zkrecipes::request_revoke(connection, "/lock/node", deadline);
 }

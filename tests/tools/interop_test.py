@@ -80,6 +80,33 @@ class Interop(TestCase):
         self.expect_status(last, 0)
         watch.wait_for("left .* last ")
 
+    def test_permits_of_curators_clients_are_held_or_waited_for(self):
+        curator = self.worker([os.environ["CURATOR_WORKER"]], "curator")
+        curator.expect("ready")
+        go = os.path.join(self.folder(), "go")
+        first = self.run_shell("echo has=1; while [[ ! -e %s ]]; do sleep 0.02; done" % go, "-N", "1", timeout=20)
+        first.number("has")
+        states = lambda: [each["holds"] for each in self.contenders()]  # noqa: E731
+        for count, name in enumerate(("a", "b")):
+            curator.ask("acquire permit %s %s 1" % (self.path, name))
+            wait_for(lambda: states() == [True] + [False] * (count + 1), "%s waits" % name)
+        open(go, "w").close()
+        self.expect_status(first, 0)
+        line = curator.process.stdout.readline()
+        self.assertRegex(line, "^granted a ")
+        token = line.split()[2]
+        # Both are of one session. The one that waits has a lease, too.
+        wait_for(lambda: [(each["holds"], each["token"] == token) for each in self.contenders()] ==
+                 [(True, True), (False, False)], "a holds, and b waits")
+        self.assertEqual(self.zklock("check", self.path, "--token", token).status, 0)
+        self.assertRegex(self.zklock("tree", self.path).out, r"semaphore +1 +1 ")
+        curator.ask("release a")
+        curator.expect("released a")
+        curator.expect("granted b ")
+        wait_for(lambda: states() == [True], "b holds")
+        curator.ask("release b")
+        curator.expect("released b")
+
 
 if __name__ == "__main__":
     support.main()

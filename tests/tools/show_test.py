@@ -319,6 +319,18 @@ class Intervene(ShowTest):
             self.assertIn("another program has made it", process.err)
         self.assertEqual(client.get(self.path)[0], b"host:9092")
 
+    def test_run_says_that_it_waits_for_a_node_of_another_program(self):
+        self.client().create(self.path, b"host:9092", ephemeral=True, makepath=True)
+        process = self.run_shell("true", "--simple", "-w", "5")
+        process.wait_for("waiting for .*another program has made it", "err")
+
+    def test_check_of_one_reader_among_several(self):
+        for _ in range(2):
+            self.hold_lock("-s")
+        for each in self.contenders():
+            self.assertEqual(self.zklock("check", self.path, "--token", each["token"]).status, 0)
+        self.assertEqual(self.zklock("check", self.path, "--token", "1").status, 76)
+
     def test_check_tells_whether_a_token_holds(self):
         self.queue(2)
         first, second = self.contenders()

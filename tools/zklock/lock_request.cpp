@@ -94,7 +94,9 @@ void LockRequest::report_wait() {
     say(waiting + ": held by " + (by->identity.empty() ? "an unnamed client" : by->identity) +
         (by->note.empty() ? "" : " (" + by->note + ")") + " since " + local_time(by->since) + ", " + to_text(age) +
         ", token " + by->token.to_string());
-  } catch (const zkrecipes::Error&) {
+  } catch (const zkrecipes::Error& error) {
+    // A SimpleLock also waits for a node of another program to be removed.
+    if (error.code() == zkrecipes::ErrorCode::unusable_path) return say(waiting + ": " + error.what());
     say(waiting + "; there is no connection to the servers at the moment");
   }
 }

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <sys/ioctl.h>
-#include <thread>
 #include <unistd.h>
 #include <zkrecipes/contenders.h>
 
@@ -145,15 +144,9 @@ class Watch {
   /// nothing that the session could leave behind.
   int end(int signal) {
     const int status = signal == SIGINT ? int{kSuccess} : kSignalled + signal;
-    const Wakeup closed;
-    std::thread closing([&] {
-      session_.connection().close();
-      closed.notify();
-    });
     const auto deadline = Clock::now() + std::chrono::milliseconds(500);
-    wait_readable({closed.get()}, deadline);
-    if (Clock::now() >= deadline) ::_exit(status);  // all output is written
-    closing.join();
+    const auto closing = std::async(std::launch::async, [this] { session_.connection().close(); });
+    if (closing.wait_until(deadline) != std::future_status::ready) ::_exit(status);  // all output is written
     return status;
   }
 

@@ -44,10 +44,11 @@ struct Contender {
 ///
 /// For a semaphore, the list starts with the leases, one for each permit held, followed by the line. The client at the
 /// head of the line has made its leases already and waits until there are enough permits. It is listed once, as a
-/// waiter, with its node in the line. For a moment after its grant this node is still there; so a client that has just
-/// been granted permits may be shown as a waiter, never the other way round. Curator's clients give their leases names
-/// that say nothing; of those, the newest lease of the session at the head of the line is the one that waits. A path is
-/// a semaphore's once it has the folder "leases", which is made when the first client is at the head of the line.
+/// waiter, with its node in the line. For a moment after its grant this node is still there, so a client that has just
+/// been granted permits may be shown as a waiter. Curator's clients give their leases names that say nothing; of those,
+/// the newest lease of the session at the head of the line is the one that waits, and for the moment before the head
+/// has made it, a lease that another thread of that client holds may be taken for it. A path is a semaphore's once it
+/// has the folder "leases", which is made when the first client is at the head of the line.
 ///
 /// If the client at the head hangs and its node in the line is removed with break_lock(), its leases stay, take permits
 /// and are listed as held from then on.

@@ -127,9 +127,10 @@ class Watch {
     if (redraws_) draw();
   }
 
-  /// A long queue takes its time, which is no reason for a remark.
+  /// A long queue takes its time, which is no reason for a remark. An outage before, which the last look has waited
+  /// out, must not hide the next one.
   Clock::duration silence_to_mention() const {
-    return std::max<Clock::duration>(std::chrono::milliseconds(1'000), 2 * took_);
+    return std::clamp<Clock::duration>(2 * took_, std::chrono::seconds(1), std::chrono::seconds(5));
   }
 
   void mention_silence() {

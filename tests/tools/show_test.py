@@ -200,6 +200,16 @@ class Ls(ShowTest):
             self.expect_status(watch, 0 if number == signal.SIGINT else 128 + number)
             self.assertLess(time.monotonic() - began, 5, "much less than the time for which it would wait for an answer")
 
+    def test_watch_with_a_long_interval_ends_at_once_while_it_waits_for_an_answer(self):
+        network = self.network()
+        network.freeze_at = self.path.encode()
+        watch = self.start("ls", self.path, "--watch", "--interval", "25", servers=network.address)
+        wait_for(network.frozen.is_set, "it looks, and nobody answers")
+        began = time.monotonic()
+        watch.signal(signal.SIGTERM)
+        self.expect_status(watch, 128 + signal.SIGTERM)
+        self.assertLess(time.monotonic() - began, 5)
+
     def test_watch_with_json_prints_an_object_per_change(self):
         watch = self.start("ls", self.path, "--watch", "--json", "--interval", "0.1")
         watch.wait_for(r"\n")

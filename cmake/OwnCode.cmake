@@ -17,6 +17,15 @@ function(zkrecipes_own_code target)
   endif()
 endfunction()
 
+# zkrecipes_visible(<target>): a shared library exports what its version script names, also in a project that hides symbols by
+# default. A version script cannot export a hidden symbol. A static library keeps what the project has chosen, because it
+# becomes a part of the project's own binaries.
+function(zkrecipes_visible target)
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+  endif()
+endfunction()
+
 # zkrecipes_finds_library(<target> <full path of the folder where it is installed>): once installed, the target finds the
 # shared library of zkrecipes by a path relative to itself. In /usr, the dynamic linker looks there anyway, and Debian
 # wants no such path.

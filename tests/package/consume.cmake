@@ -4,7 +4,7 @@
 # trees so that nothing can be found there by accident. KIND says how it gets the library:
 #   find_package   installed, through the CMake package
 #   pkg_config     installed, through zkrecipes.pc
-#   subproject     add_subdirectory, as a shared library
+#   subproject     add_subdirectory, as a shared library, in a project that hides symbols by default
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/work_dir.cmake")
@@ -17,6 +17,8 @@ file(COPY "${SOURCE_DIR}/tests/package/consumer" DESTINATION "${work_dir}")
 
 if(KIND STREQUAL "subproject")
   set(options -DZKRECIPES_SOURCE_DIR=${SOURCE_DIR} -DBUILD_SHARED_LIBS=ON
+    -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_VISIBILITY_INLINES_HIDDEN=ON
+    -DZKRECIPES_BUILD_PROMETHEUS=${PROMETHEUS}
     "-DCMAKE_CXX_COMPILER_LAUNCHER=${SOURCE_DIR}/tests/package/reuse_object")
 else()
   run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}")
@@ -40,7 +42,7 @@ else()
     -DZKRECIPES_EXPECT_PROMETHEUS=${PROMETHEUS} ${options})
   run("${CMAKE_COMMAND}" --build "${work_dir}/build" --parallel 2)
   run(${LAUNCHER} "${work_dir}/build/consumer_program")
-  if(KIND STREQUAL "find_package" AND PROMETHEUS)
+  if(PROMETHEUS)
     run(${LAUNCHER} "${work_dir}/build/consumer_metrics")
   endif()
 endif()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <mutex>
-#include <prometheus/check_names.h>
 #include <stdexcept>
 #include <unordered_set>
 #include <utility>
@@ -57,13 +57,22 @@ bool is_utf8(const std::string& text) {
   return true;
 }
 
+/// Prometheus keeps names that begin with two underscores for itself. CheckLabelName() of prometheus-cpp is not used
+/// because its parameters differ between releases.
+bool is_label_name(const std::string& text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && is_letter(text.front()) && text.compare(0, 2, "__") != 0 &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+}
+
 PrometheusOptions checked(PrometheusOptions options) {
   for (const char* taken : {"lock", "mode", "result", "reason", "session", "le"})
     if (options.labels.count(taken) != 0)
       throw std::invalid_argument(std::string("zkrecipes: PrometheusOptions::labels: the name \"") + taken +
                                   "\" is one of the metrics' own; choose another");
   for (const auto& [name, value] : options.labels) {
-    if (!prometheus::CheckLabelName(name))
+    if (!is_label_name(name))
       throw std::invalid_argument("zkrecipes: PrometheusOptions::labels: \"" + name +
                                   "\" is no label name; use letters, digits and underscores, and begin with a letter");
     if (!is_utf8(value))

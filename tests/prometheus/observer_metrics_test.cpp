@@ -203,8 +203,14 @@ TEST_F(ObserverMetricsTest, BadInput_IsRefused) {
   PrometheusOptions options;
   options.labels = {{"lock", "x"}};
   EXPECT_THROW(PrometheusObserver(registry(), options), std::invalid_argument);
-  options.labels = {{"not-a-label", "x"}};
-  EXPECT_THROW(PrometheusObserver(registry(), options), std::invalid_argument);
+  for (const char* name : {"", "not-a-label", "9lives", "a:b", "caf\xc3\xa9", "__reserved", "trailing "}) {
+    options.labels = {{name, "x"}};
+    EXPECT_THROW(PrometheusObserver(registry(), options), std::invalid_argument) << name;
+  }
+  for (const char* name : {"a", "Z9", "_", "_private", "snake_case__2"}) {
+    options.labels = {{name, "x"}};
+    EXPECT_NO_THROW(PrometheusObserver(registry(), options)) << name;
+  }
   // Prometheus would refuse the whole scrape.
   for (const char* value : {"\xff", "caf\xe9", "\xc3", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
     options.labels = {{"connection", value}};

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The preset "package" compiles the library and zklock and nothing else, on a machine without a JDK and the packages of the tests.
+# A glog that is too old is passed over.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/work_dir.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/old_glog.cmake")
+old_glog("${work_dir}/old")
 set(absent)
 foreach(package IN ITEMS GTest benchmark Java)
   list(APPEND absent -DCMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
 endforeach()
 execute_process(
-  COMMAND "${CMAKE_COMMAND}" --preset package -B "${work_dir}" "-DCMAKE_CXX_COMPILER=${CXX}" ${absent}
+  COMMAND "${CMAKE_COMMAND}" --preset package -B "${work_dir}" "-DCMAKE_CXX_COMPILER=${CXX}"
+    "-DCMAKE_PREFIX_PATH=${work_dir}/old" ${absent}
   WORKING_DIRECTORY "${SOURCE_DIR}" RESULT_VARIABLE result OUTPUT_QUIET)
 if(result EQUAL 0)
   file(READ "${work_dir}/compile_commands.json" commands)

@@ -28,19 +28,16 @@ endfunction()
 function(vcpkg_cmake_install)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "")
   expect_no_more(vcpkg_cmake_install)
-  run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${CURRENT_PACKAGES_DIR}")
+  # vcpkg builds for release and for debugging, and installs both.
+  foreach(prefix IN ITEMS "${CURRENT_PACKAGES_DIR}" "${CURRENT_PACKAGES_DIR}/debug")
+    run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}")
+  endforeach()
 endfunction()
 
 function(vcpkg_cmake_config_fixup)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "PACKAGE_NAME;CONFIG_PATH" "")
   expect_no_more(vcpkg_cmake_config_fixup)
   expect_file("${CURRENT_PACKAGES_DIR}/${arg_CONFIG_PATH}/zkrecipes-config.cmake")
-endfunction()
-
-function(vcpkg_fixup_pkgconfig)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "")
-  expect_no_more(vcpkg_fixup_pkgconfig)
-  expect_file("${CURRENT_PACKAGES_DIR}/lib/pkgconfig/zkrecipes.pc")
 endfunction()
 
 function(vcpkg_copy_tools)

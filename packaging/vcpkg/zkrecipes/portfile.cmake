@@ -18,7 +18,8 @@ vcpkg_cmake_configure(
     ${FEATURE_OPTIONS})
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/zkrecipes)
-vcpkg_fixup_pkgconfig()
+# zkrecipes.pc names -lzookeeper_mt, but vcpkg's static C client has another name, and no .pc file of its own.
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/lib/pkgconfig" "${CURRENT_PACKAGES_DIR}/debug/lib/pkgconfig")
 if("tools" IN_LIST FEATURES)
   vcpkg_copy_tools(TOOL_NAMES zklock AUTO_CLEAN)
 endif()

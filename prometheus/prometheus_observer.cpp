@@ -176,7 +176,7 @@ class PrometheusObserver::Metrics {
   prometheus::Counter& reconnects_new;
   prometheus::Histogram& heartbeat;
   prometheus::Histogram& heartbeat_margin;
-  std::int64_t lost_session = 0;  // the newest; states are reported one after the other
+  std::atomic<std::int64_t> lost_session{0};  // the newest
 };
 
 PrometheusObserver::PrometheusObserver(std::shared_ptr<prometheus::Registry> registry, PrometheusOptions options)

@@ -198,6 +198,21 @@ TEST_F(ObserverMetricsTest, ManyThreads_LoseNoEvent) {
   EXPECT_EQ(scrape().value("zkrecipes_waiters"), 0);
 }
 
+TEST_F(ObserverMetricsTest, SessionsLostOnSeveralThreads_AreAllCounted) {
+  const auto observer = make();
+  std::vector<std::thread> threads;
+  for (std::int64_t session = 1; session <= 2; ++session)
+    threads.emplace_back([&observer, session] {
+      for (int i = 0; i < 1'000; ++i) {
+        observer->on_state_changed({ConnectionState::lost, ConnectionState::connected, session});
+        observer->on_state_changed({ConnectionState::connected, ConnectionState::lost, session + 2});
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(scrape().value("zkrecipes_session_expirations_total"), 2'000);
+  EXPECT_EQ(scrape().value("zkrecipes_reconnects_total", {{"session", "new"}}), 2'000);
+}
+
 TEST_F(ObserverMetricsTest, BadInput_IsRefused) {
   EXPECT_THROW(PrometheusObserver(nullptr), std::invalid_argument);
   PrometheusOptions options;

@@ -36,10 +36,12 @@ struct PrometheusOptions {
 ///     options.observer = std::make_shared<zkrecipes::PrometheusObserver>(registry);
 ///     zkrecipes::Connection connection(options);
 ///
-/// Each connection needs an observer of its own. Observers of one registry share the metrics whose labels are equal:
-/// counters and the numbers of holds, waiters, connections and requests are added up; the lease margin is that of the
-/// connection that was heard of last. So give the connections of one process different labels. A registry with
-/// InsertBehavior::Throw takes one observer only.
+/// Each connection needs an observer of its own. With one for two connections, zkrecipes_requests_in_flight and
+/// zkrecipes_requests_waiting show the connection whose heartbeat was answered last, and a reconnect may be counted
+/// under the wrong `session`. Observers of one registry share the metrics whose labels are equal: counters and the
+/// numbers of holds, waiters, connections and requests are added up; the lease margin is that of the connection that
+/// was heard of last. So give the connections of one process different labels. A registry with InsertBehavior::Throw
+/// takes one observer only.
 ///
 /// Thread-safe. Lifetime: keeps the registry. Its metrics stay in the registry after its end, as counters should.
 class PrometheusObserver final : public Observer {

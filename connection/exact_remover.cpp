@@ -14,11 +14,12 @@ namespace {
 class ExactRemover : public std::enable_shared_from_this<ExactRemover> {
  public:
   ExactRemover(RequestSender& sender, SessionPtr session, std::string path, std::int64_t czxid,
-               std::function<void(Status)> done)
+               std::int32_t version, std::function<void(Status)> done)
       : sender_(sender),
         session_(std::move(session)),
         path_(std::move(path)),
         czxid_(czxid),
+        version_(version),
         done_(std::move(done)),
         backoff_(sender.retry_policy()) {}
 
@@ -39,6 +40,7 @@ class ExactRemover : public std::enable_shared_from_this<ExactRemover> {
     sent_ = true;
     Request request{RequestKind::remove, path_};
     request.connection = connection;
+    request.version = version_;
     sender_.send(session_, std::move(request), [self = shared_from_this()](const Reply& reply) {
       if (reply.status == Status::connection_loss) return self->look_later();
       self->done_(reply.status == Status::no_node ? Status::ok : reply.status);
@@ -53,6 +55,7 @@ class ExactRemover : public std::enable_shared_from_this<ExactRemover> {
   const SessionPtr session_;
   const std::string path_;
   const std::int64_t czxid_;
+  const std::int32_t version_;
   const std::function<void(Status)> done_;
   Backoff backoff_;
   bool sent_ = false;
@@ -61,8 +64,8 @@ class ExactRemover : public std::enable_shared_from_this<ExactRemover> {
 }  // namespace
 
 void remove_exactly(RequestSender& sender, const SessionPtr& session, std::string path, std::int64_t czxid,
-                    std::function<void(Status)> done) {
-  std::make_shared<ExactRemover>(sender, session, std::move(path), czxid, std::move(done))->look();
+                    std::int32_t version, std::function<void(Status)> done) {
+  std::make_shared<ExactRemover>(sender, session, std::move(path), czxid, version, std::move(done))->look();
 }
 
 }  // namespace zkrecipes::detail

@@ -303,8 +303,8 @@ void ZookeeperClient::report_leftover(const std::string& full_path) const {
 }
 
 void ZookeeperClient::remove_exactly(const SessionPtr& session, const std::string& path, std::int64_t czxid,
-                                     std::function<void(Status)> done) {
-  detail::remove_exactly(*this, session, full(path), czxid, std::move(done));
+                                     std::int32_t version, std::function<void(Status)> done) {
+  detail::remove_exactly(*this, session, full(path), czxid, version, std::move(done));
 }
 
 void ZookeeperClient::exists(const SessionPtr& session, const std::string& path, ReplyHandler done) {

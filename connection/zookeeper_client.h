@@ -70,7 +70,7 @@ class ZookeeperClient final : public Client,
   void remove(const SessionPtr& session, const std::string& path, std::int64_t czxid,
               std::function<void(Status)> done) override;
   void remove_leftover(const SessionPtr& session, const std::string& path, std::int64_t czxid) override;
-  void remove_exactly(const SessionPtr& session, const std::string& path, std::int64_t czxid,
+  void remove_exactly(const SessionPtr& session, const std::string& path, std::int64_t czxid, std::int32_t version,
                       std::function<void(Status)> done) override;
   void exists(const SessionPtr& session, const std::string& path, ReplyHandler done) override;
   void get(const SessionPtr& session, const std::string& path, ReplyHandler done) override;

@@ -22,10 +22,11 @@ FencingToken token_at(const std::string& node, const Reply& reply) {
 }
 
 /// ok, no_node, bad_version, not_empty or session_over; throws for all others.
-Status remove(const LockReader& reader, const std::string& node, std::int64_t czxid) {
+Status remove(const LockReader& reader, const std::string& node, std::int64_t czxid, std::int32_t version = -1) {
   const detail::SessionPtr session = reader.call().session();
   const detail::WaitingCall<Status> answer;
-  reader.call().client()->remove_exactly(session, node, czxid, [answer](Status status) { answer.deliver(status); });
+  reader.call().client()->remove_exactly(session, node, czxid, version,
+                                         [answer](Status status) { answer.deliver(status); });
   const Status status = reader.call().wait(answer, "an answer to the removal");
   switch (status) {
     case Status::ok:
@@ -82,7 +83,8 @@ bool remove_folder(const LockReader& reader, const std::string& folder) {
     const Reply found = reader.get_synced(folder);
     if (found.status == Status::no_node) return true;
     if (found.stat.is_ephemeral() || has_data(found) || found.stat.children != 0) return false;
-    const Status status = remove(reader, folder, found.stat.czxid);
+    // With its version, so that a count of holds which was begun meanwhile is not lost.
+    const Status status = remove(reader, folder, found.stat.czxid, found.stat.version);
     if (status == Status::ok || status == Status::no_node) return true;
     if (status == Status::not_empty) return false;
   }

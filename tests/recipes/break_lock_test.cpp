@@ -192,6 +192,26 @@ TEST_F(BreakLockTest, NodesThatAreNoEmptyLockPath_AreNotRemoved) {
   }
 }
 
+TEST_F(BreakLockTest, APathThatBeginsToCountHolds_IsNotRemoved) {
+  create_node(kPath);
+  LockOptions counts;
+  counts.version_token = true;
+  FairMutex mutex(connect(), kPath, counts);
+  Connection& operating = connect_by_proxy();
+  ASSERT_TRUE(operating.wait_until_connected(10s));
+  proxy().hold_reply(RequestKind::exists);  // the last look before the removal
+  std::optional<std::error_code> error;
+  {
+    Background removing([&] { error = error_of([&] { remove_empty_lock(operating, kPath); }); });
+    ASSERT_TRUE(proxy().wait_until_fired(10s));
+    EXPECT_EQ(mutex.acquire().token().version, 1);
+    ASSERT_TRUE(wait_for_nodes(kPath, 0));
+    proxy().release_held();
+  }
+  EXPECT_FALSE(error) << "it was in use, so the call is false";
+  EXPECT_EQ(mutex.acquire().token().version, 2) << "the count goes on";
+}
+
 TEST_F(BreakLockTest, ANodeWithDataThatMayNotBeRead_IsNotRemoved) {
   create_node("/config", "data");
   ACL all_but_read{ZOO_PERM_ALL & ~ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE};

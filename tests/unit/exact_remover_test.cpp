@@ -14,11 +14,12 @@ using Kind = RequestKind;
 constexpr std::int64_t kOtherSession = 66;
 constexpr std::int64_t kWanted = 1234;
 constexpr std::int64_t kAnothers = 1235;
+constexpr std::int32_t kVersion = 7;
 
 class ExactRemoverTest : public ::testing::Test {
  protected:
   ExactRemoverTest() {
-    remove_exactly(sender_, sender_.session(), "/a/node", kWanted, [this](Status status) {
+    remove_exactly(sender_, sender_.session(), "/a/node", kWanted, kVersion, [this](Status status) {
       EXPECT_FALSE(status_) << "completed twice";
       status_ = status;
     });
@@ -47,7 +48,9 @@ class ExactRemoverTest : public ::testing::Test {
 
 TEST_F(ExactRemoverTest, TheNodeThatIsWantedIsRemovedOnTheConnectionThatShowedIt) {
   see(kWanted);
-  EXPECT_EQ(sender_.answer(Kind::remove, Status::ok).connection, sender_.connection());
+  const Request removal = sender_.answer(Kind::remove, Status::ok);
+  EXPECT_EQ(removal.connection, sender_.connection());
+  EXPECT_EQ(removal.version, kVersion);
   expect_done(Status::ok);
 }
 

@@ -177,6 +177,7 @@ void HeldNode::lose(LossReason reason) {
   {
     MutexLock lock(mutex_);
     if (released() || lost()) return;
+    loss_ = reason;
     lost_at_.store(grant_.client->world().now());
     slots = subscribers_.take();
     if (grant_.observed) grant_.observed->lost(reason, text);
@@ -185,6 +186,12 @@ void HeldNode::lose(LossReason reason) {
   grant_.client->log()->warning("hold lost: node " + grant_.node + ", token " + grant_.token.to_string() + ": " + text);
   for (const auto& slot : slots) post_loss(slot);
   tell_observer();
+}
+
+Error HeldNode::lost_error() const {
+  return {ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released: " +
+                                       describe(loss_, node_count() > 1) +
+                                       "; treat the work since then as not protected"};
 }
 
 /// A lost node is gone. Where its name was not unique, the next holder's may stand in its place and is not ours to
@@ -249,11 +256,11 @@ bool HeldNode::release_confirmed(Clock::time_point deadline, const std::function
   const bool is_gone = place_is_anothers();
   if (!is_gone) remove_nodes([call](Status status) { call.deliver(status); });
   sent();
-  if (is_gone) throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
+  if (is_gone) throw lost_error();
   const std::optional<Status> status = call.wait_until(deadline);
   if (!status) return false;
+  if (lost() || *status == Status::session_over) throw lost_error();
   if (*status != Status::ok) std::rethrow_exception(lock_error(*status, grant_.node, *grant_.client));
-  if (lost()) throw Error(ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released");
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "connection/client.h"
 #include "connection/mutex.h"
 #include "recipes/grant.h"
+#include "zkrecipes/error.h"
 #include "zkrecipes/hold.h"
 
 namespace zkrecipes::detail {
@@ -65,6 +66,7 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   bool place_is_anothers() const noexcept;
   bool lost() const noexcept { return lost_at_.load() != kNever; }
   bool begin_release() noexcept;
+  Error lost_error() const;
   void post_loss(const std::shared_ptr<CallbackSlot<>>& slot);
 
   static constexpr Clock::time_point kNever = Clock::time_point::max();
@@ -72,6 +74,7 @@ class HeldNode : public std::enable_shared_from_this<HeldNode> {
   const std::shared_ptr<std::atomic<Clock::time_point>> released_at_ =
       std::make_shared<std::atomic<Clock::time_point>>(kNever);
   std::atomic<Clock::time_point> lost_at_{kNever};
+  std::atomic<LossReason> loss_{LossReason::session_expired};  // set before lost_at_
 
   Mutex mutex_;
   Subscribers<> subscribers_ ZKR_GUARDED_BY(mutex_);  // none any more once it is lost

@@ -17,10 +17,11 @@ int check_permits(int permits) {
   throw std::invalid_argument("zkrecipes: a semaphore needs at least one permit, not " + std::to_string(permits));
 }
 
-void check_demand(int wanted, int permits) {
+void check_demand(const std::string& path, int wanted, int permits) {
   if (wanted >= 1 && wanted <= permits) return;
-  throw std::invalid_argument("zkrecipes: cannot acquire " + std::to_string(wanted) + " permits of a semaphore with " +
-                              std::to_string(permits));
+  throw std::invalid_argument("zkrecipes: semaphore " + path + ": cannot acquire " + std::to_string(wanted) +
+                              " permits, it has " + std::to_string(permits) +
+                              (wanted > permits ? "; set_permits() raises that, in each client" : ""));
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ SemaphoreCore::SemaphoreCore(const std::shared_ptr<Client>& client, std::shared_
 SemaphoreCore::~SemaphoreCore() = default;
 
 void SemaphoreCore::check_wanted(int wanted) const {
-  check_demand(wanted, permits());
+  check_demand(path(), wanted, permits());
 }
 
 void SemaphoreCore::set_permits(int permits) {
@@ -58,7 +59,7 @@ void SemaphoreCore::set_permits(int permits) {
 
 std::shared_ptr<Acquisition> SemaphoreCore::start(Patience patience, const StopToken& stop, int wanted) {
   const PermitDemand demand{wanted, permits()};
-  check_demand(demand.wanted, demand.permits);
+  check_demand(path(), demand.wanted, demand.permits);
   auto acquisition = Acquisition::start(client(), std::make_unique<SemaphoreFlow>(spec_, patience, demand), patience,
                                         path(), stop, nullptr, observe());
   {

@@ -222,6 +222,20 @@ TEST_F(HoldTest, ATimedReleaseOfALostHold_ThrowsSessionLost) {
   EXPECT_TRUE(hold.release_for(kLimit)) << "released by the first call";
 }
 
+TEST_F(HoldTest, TheReleaseOfALostHold_SaysWhyItWasLost) {
+  FairMutex mutex(connect(), kPath);
+  Hold hold = mutex.acquire();
+  remove_node(hold.node());
+  ASSERT_TRUE(wait_for([&] { return !hold.is_valid(); }));
+  try {
+    hold.release();
+    FAIL() << "it was lost";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("somebody has deleted its node"),
+                                               ::testing::HasSubstr("not protected")));
+  }
+}
+
 TEST_F(HoldTest, ATimedReleaseOfAnEmptyHold_DoesNothing) {
   Hold hold;
   EXPECT_TRUE(hold.release_for(0s));

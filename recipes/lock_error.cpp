@@ -54,12 +54,20 @@ std::exception_ptr sequence_error(const std::string& path) {
 }
 
 std::exception_ptr semaphore_error(const std::string& path) {
-  return std::make_exception_ptr(Error(
-      ErrorCode::unusable_path,
-      "lock " + path + ": a Semaphore uses this path (its folder " + path +
-          "/leases is there), and the two do not exclude each other; give each a path of its own. A lock whose own "
-          "path is that folder looks the same: it needs another name. If nobody uses the folder any more, delete "
-          "it, or wait: the server removes it about a minute after its last use"));
+  return std::make_exception_ptr(
+      Error(ErrorCode::unusable_path,
+            "lock " + path + ": a Semaphore uses this path (its folder " + path +
+                "/leases is there), and the two do not exclude each other; give each a path of its own. If nobody uses "
+                "the folder any more, delete it, or wait: the server removes it about a minute after its last use"));
+}
+
+std::exception_ptr hidden_folder_error(const std::string& path) {
+  return std::make_exception_ptr(
+      Error(ErrorCode::unusable_path,
+            "lock " + path + ": the node " + path +
+                "/leases may not be listed, so it is not known whether a Semaphore uses this path, and the two do not "
+                "exclude each other; give this lock a path of its own, or its clients the permission to read that "
+                "node"));
 }
 
 std::exception_ptr occupied_error(const std::string& path, const std::string& node) {

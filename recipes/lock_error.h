@@ -15,6 +15,8 @@ std::exception_ptr lock_error(Status status, const std::string& path, const Clie
 std::exception_ptr sequence_error(const std::string& path);
 /// For a lock with a queue that has found a semaphore at its path.
 std::exception_ptr semaphore_error(const std::string& path);
+/// The same where the folder that would be a semaphore's may not be listed.
+std::exception_ptr hidden_folder_error(const std::string& path);
 /// For a semaphore that has found `node`, of a lock with a queue, at its path.
 std::exception_ptr occupied_error(const std::string& path, const std::string& node);
 /// For a waiter that the new number of permits is too small for.

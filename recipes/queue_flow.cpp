@@ -162,7 +162,8 @@ void QueueFlow::look_at_leases(Actions& out) {
 
 void QueueFlow::looked_at_leases(const event::Listed& leases, Actions& out) {
   if (step_ != Step::at_leases) return;
-  if (leases.status == Status::ok && can_be_semaphores(leases.children, leases.stat)) return refuse_path(out);
+  if (leases.status == Status::ok && is_semaphores(leases.children, leases.stat))
+    return refuse_path(semaphore_error(spec_->path), out);
   leases_are_foreign_ = leases.status == Status::ok;
   list_again(out);
   if (node_.empty()) step_ = Step::looking;  // a try that has not joined
@@ -170,9 +171,9 @@ void QueueFlow::looked_at_leases(const event::Listed& leases, Actions& out) {
 
 /// Also when a semaphore comes later: until then our node has kept it from coming, unless it is that of another
 /// library.
-void QueueFlow::refuse_path(Actions& out) {
+void QueueFlow::refuse_path(std::exception_ptr why, Actions& out) {
   clean_up(Step::over, out);
-  out.emplace_back(action::Fail{Status::rejected, spec_->path, semaphore_error(spec_->path)});
+  out.emplace_back(action::Fail{Status::rejected, spec_->path, std::move(why)});
 }
 
 void QueueFlow::watch(const std::string& node, Actions& out) {
@@ -274,7 +275,8 @@ void QueueFlow::handle(const event::SessionOver&, Actions& out) {
 
 void QueueFlow::handle(const event::Refused& refused, Actions& out) {
   if (step_ == Step::over) return;
-  if (step_ == Step::at_leases && refused.status == Status::not_authorized) return refuse_path(out);
+  if (step_ == Step::at_leases && refused.status == Status::not_authorized)
+    return refuse_path(hidden_folder_error(spec_->path), out);
   const bool watches_a_node = step_ == Step::watching || step_ == Step::looking_ahead || step_ == Step::moving_up;
   if (watches_a_node && refused.status == Status::not_authorized) {
     out.emplace_back(action::Unwatch{Topic::line});

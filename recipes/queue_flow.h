@@ -93,7 +93,7 @@ class QueueFlow final : public Flow {
   bool may_be_beside_semaphore() const { return spec_->role == NodeRole::holds && !leases_are_foreign_; }
   void look_at_leases(Actions& out);
   void looked_at_leases(const event::Listed& leases, Actions& out);
-  void refuse_path(Actions& out);
+  void refuse_path(std::exception_ptr why, Actions& out);
   void act_on(const Verdict& verdict, std::int32_t parent_version, Actions& out);
   void watch(const std::string& node, Actions& out);
   void move_up(Actions& out);

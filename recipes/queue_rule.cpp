@@ -82,12 +82,12 @@ bool is_marked(const NodeStat& lease_folder) {
   return lease_folder.version > 0 && lease_folder.data_length == static_cast<std::int32_t>(kLeaseFolderMark.size());
 }
 
-bool can_be_semaphores(const NameList& children, const NodeStat& lease_folder) {
+bool is_semaphores(const NameList& children, const NodeStat& lease_folder) {
   const auto is_lease = [](std::string_view child) {
     const auto node = parse_node_name(child);
     return node && node->kind == NodeKind::lease;
   };
-  return children.empty() || is_marked(lease_folder) || std::any_of(children.begin(), children.end(), is_lease);
+  return is_marked(lease_folder) || std::any_of(children.begin(), children.end(), is_lease);
 }
 
 std::vector<std::string> queue_nodes(const NameList& children) {

@@ -55,9 +55,12 @@ constexpr std::string_view kLeaseFolderMark = "a Semaphore's; no other kind of l
 /// Whether the folder with this status has the mark. A listing does not contain the data, so their length stands for
 /// them. Data of others, such as an operator's note, are no mark.
 bool is_marked(const NodeStat& lease_folder);
-/// Whether a folder of that name, with these children, can be a semaphore's. Other programs use the name, too: theirs
-/// has no lease, but other children. An empty one can be that of a semaphore which is about to have its lease.
-bool can_be_semaphores(const NameList& children, const NodeStat& lease_folder);
+/// Whether a semaphore has been served at a folder of that name. Other programs use the name, too: theirs has no lease.
+///
+/// An empty folder without the mark keeps nobody away: a semaphore that is about to have its first lease there looks
+/// around after that, and sees the node of the contender who asks. A semaphore that has had a permit there has sent the
+/// mark before it gave its lease back.
+bool is_semaphores(const NameList& children, const NodeStat& lease_folder);
 /// Those children of a semaphore's path that look like places in the queue of another kind of lock. They are, if they
 /// are ephemeral: the folder of some lock may have such a name, too.
 std::vector<std::string> queue_nodes(const NameList& children);

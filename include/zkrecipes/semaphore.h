@@ -39,7 +39,8 @@ class SemaphoreCore;
 /// takes permits up to that number.
 ///
 /// One path is for one kind of lock. An acquire throws Error(unusable_path) if a FairMutex, a ReadWriteLock or one of
-/// their recursive kinds has a node at the path; and they refuse the path of a semaphore. If both begin at the same
+/// their recursive kinds has a node at the path; and they refuse the path of a semaphore. (Locks of Curator do not, and
+/// may then hold beside permits; docs/znode_layout.md says when.) If both begin at the same
 /// time one of them is refused, or both are. The one that is refused leaves nothing that is in the way of the other. An
 /// empty folder `locks` of the semaphore may stay until the server removes it.
 ///

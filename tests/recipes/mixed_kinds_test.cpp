@@ -137,12 +137,62 @@ TEST_F(MixedKinds, ALockBelowWhoseFolderIsNamedLikeANode_IsNotInTheWayOfASemapho
   EXPECT_TRUE(permits.is_valid());
 }
 
-TEST_F(MixedKinds, ALockAtAPathThatEndsWithLeases_IsMentionedToTheLockAboveIt) {
+TEST_F(MixedKinds, ALockAtAPathThatEndsWithLeases_IsNotInTheWayOfTheLockAboveIt) {
   Connection& connection = connect();
   FairMutex above(connection, kPath);
   FairMutex below(connection, folder("leases"));
-  below.acquire().release();
-  EXPECT_THAT(refusal_of([&] { above.lock(); }), AllOf(HasSubstr(folder("leases")), HasSubstr("needs another name")));
+  Hold hold = below.acquire();
+  above.acquire().release();
+  hold.release();
+  above.acquire().release();
+  EXPECT_TRUE(above.try_acquire());
+}
+
+// As a semaphore leaves it that was killed before it had a lease there. The server never removes a container that never
+// had a child.
+TEST_F(MixedKinds, AnEmptyFolderThatNobodyHasMarked_IsInNobodysWay) {
+  create_node(folder("leases"));
+  Connection& connection = connect();
+  FairMutex mutex(connection, kPath);
+  ReadWriteLock lock(connection, kPath);
+  mutex.acquire().release();
+  EXPECT_TRUE(mutex.try_acquire());
+  EXPECT_TRUE(lock.try_acquire_read());
+}
+
+// It cannot know then whether it was the one that made the folder, and leaves it.
+TEST_F(MixedKinds, ASemaphoreThatLosesTheReplyAboutItsFolder_DisturbsNoUserOfTheMutex) {
+  Connection& sender = connect_by_proxy(6s);
+  FairMutex mutex(connect(), kPath), other(connect(), kPath);
+  Semaphore semaphore(sender, kPath, 1);
+  ASSERT_TRUE(sender.wait_until_connected(10s));
+  proxy().hold_reply(RequestKind::get_children, 5);  // its look at the path before it makes the folder
+  PendingHold pending = semaphore.acquire_async();
+  ASSERT_TRUE(proxy().wait_until_fired(10s));
+  Hold hold = mutex.acquire();
+  proxy().drop_reply(RequestKind::create);
+  proxy().release_held();
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(get(pending)); }), HasSubstr("FairMutex"));
+  ASSERT_TRUE(node_exists(folder("leases"))) << "it has made the folder, and lost the reply";
+  PendingHold waiting = other.acquire_async();
+  ASSERT_TRUE(wait_for_nodes(kPath, 2));
+  hold.release();
+  get(waiting).release();
+  mutex.acquire().release();
+}
+
+TEST_F(MixedKinds, AFolderThatMayNotBeListed_IsNamedWithThePermissionThatIsMissing) {
+  create_node(kPath);
+  ConnectionOptions hides = options();
+  hides.parent_acl = Acl({{Acl::kAll & ~Acl::kRead, "world", "anyone"}});
+  Connection& connection = connect(hides);
+  FairMutex below(connection, folder("leases")), mutex(connection, kPath);
+  EXPECT_THROW(below.lock(), NotAuthorized) << "it has made the folder, and may not read it";
+  EXPECT_THAT(refusal_of([&] { mutex.lock(); }),
+              AllOf(HasSubstr(folder("leases")), HasSubstr("may not be listed"), HasSubstr("permission to read")));
+  // The end of the test lists what is left.
+  ASSERT_TRUE(wait_for([&] { return plain().stat(full(folder("leases")))->numChildren == 0; }));
+  remove_node(folder("leases"));
 }
 
 // A semaphore that was killed in the middle of its first acquire has left its folder, and a mutex that began before

@@ -87,7 +87,14 @@ TEST(QueueFlow, ASemaphoreAtThePath_IsAnErrorAndNoNodeIsLeft) {
   }
   Driver attempt = drive(spec(), Patience::try_once);
   attempt.session_ready().listed({"leases"});
-  EXPECT_THAT(attempt.listed({}, Topic::leases, 0).actions(), ElementsAre("Fail")) << "it may be about to have a lease";
+  EXPECT_THAT(attempt.listed({kLease}, Topic::leases, 0).actions(), ElementsAre("Fail"));
+}
+
+TEST(QueueFlow, AnEmptyFolderOfLeasesWithoutAMark_IsInNobodysWay) {
+  Driver driver = drive();
+  driver.session_ready().created().listed({"locks", "leases", mine(driver)});
+  EXPECT_THAT(driver.listed({}, Topic::leases, 0).actions(), ElementsAre("List"));
+  EXPECT_THAT(driver.listed({"locks", "leases", mine(driver)}).actions(), ElementsAre("MakeHold"));
 }
 
 TEST(QueueFlow, AFolderOfLeasesThatMayNotBeListed_IsTakenForASemaphores) {

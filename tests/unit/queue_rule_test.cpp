@@ -231,16 +231,17 @@ TEST(QueueRuleTest, AFolderOfLeases_IsMarkedByItsDataAndNotByThoseOfOthers) {
   EXPECT_FALSE(is_marked(stat)) << "written by somebody else";
 }
 
-TEST(QueueRuleTest, AFolderOfLeases_IsForeignOnlyIfNothingInItIsASemaphores) {
+TEST(QueueRuleTest, AFolderOfLeases_IsASemaphoresOnceOneWasServedThere) {
   const std::string lease = name(NodeKind::lease, 1, "g");
-  EXPECT_TRUE(can_be_semaphores(NameList{}, {}));
-  EXPECT_TRUE(can_be_semaphores(NameList{lease}, {}));
-  EXPECT_TRUE(can_be_semaphores(NameList{"foreign", lease}, {}));
-  EXPECT_FALSE(can_be_semaphores(NameList{"foreign", lock(1)}, {}));
+  EXPECT_FALSE(is_semaphores(NameList{}, {})) << "one that is about to have a lease looks around";
+  EXPECT_TRUE(is_semaphores(NameList{lease}, {}));
+  EXPECT_TRUE(is_semaphores(NameList{"foreign", lease}, {}));
+  EXPECT_FALSE(is_semaphores(NameList{"foreign", lock(1)}, {}));
   NodeStat marked;
   marked.version = 1;
   marked.data_length = static_cast<std::int32_t>(kLeaseFolderMark.size());
-  EXPECT_TRUE(can_be_semaphores(NameList{"foreign"}, marked));
+  EXPECT_TRUE(is_semaphores(NameList{"foreign"}, marked));
+  EXPECT_TRUE(is_semaphores(NameList{}, marked));
 }
 
 }  // namespace

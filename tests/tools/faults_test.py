@@ -13,7 +13,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 import zklock_test as support  # noqa: E402
-from zklock_test import TestCase, alive, guardian_of, wait_for  # noqa: E402
+from zklock_test import TestCase, alive, guardian_of, state, wait_for  # noqa: E402
 
 # A command with a child, a child of that child which has left the group and the session, and none of them ends by TERM
 # before it has taken its time.
@@ -78,6 +78,14 @@ class Killed(FaultTest):
         process, family = self.start_family("--on-lost=ignore")
         process.signal(signal.SIGKILL)
         self.expect_ended(family)
+
+    def test_zklock_killed_ends_a_process_whose_main_thread_has_ended(self):
+        process = self.run_shell('%s -c "$1" & wait' % sys.executable, arguments=[support.WITHOUT_MAIN_THREAD])
+        threads = process.number("threads")
+        self.addCleanup(lambda: alive(threads) and os.kill(threads, signal.SIGKILL))
+        wait_for(lambda: state(threads) == "Z", "its main thread has ended")
+        process.signal(signal.SIGKILL)
+        self.expect_ended([threads])
 
     def test_the_guardian_killed_ends_the_command_and_frees_the_lock(self):
         process, family = self.start_family()

@@ -370,6 +370,18 @@ class Times(TestCase):
         self.assertFalse(support.alive(left))
         self.assertIn("left a process behind", process.err)
 
+    def test_a_process_whose_main_thread_has_ended_is_not_left_behind(self):
+        go = os.path.join(self.folder(), "go")
+        process = self.run_shell('%s -c "$1" & while [[ ! -e %s ]]; do sleep 0.02; done' % (sys.executable, go),
+                                 arguments=[support.WITHOUT_MAIN_THREAD])
+        threads = process.number("threads")
+        self.addCleanup(lambda: support.alive(threads) and os.kill(threads, signal.SIGKILL))
+        wait_for(lambda: support.state(threads) == "Z", "its main thread has ended")
+        open(go, "w").close()
+        self.expect_status(process, 0)
+        self.assertFalse(support.alive(threads))
+        self.assertIn("left a process behind", process.err)
+
     def test_a_process_that_goes_on_in_children_of_its_own_is_ended_too(self):
         # Each lives for a moment only, so that a list of processes is out of date when it is complete.
         marker = "hops-of-%d" % os.getpid()

@@ -16,13 +16,7 @@ import time
 
 sys.dont_write_bytecode = True
 import zklock_test as support  # noqa: E402
-from zklock_test import TestCase, alive, wait_for  # noqa: E402
-
-
-def state(process_id):
-    """As ps shows it: T is stopped."""
-    with open("/proc/%d/stat" % process_id) as stat:
-        return stat.read().rpartition(")")[2].split()[0]
+from zklock_test import TestCase, alive, state, wait_for  # noqa: E402
 
 
 class Terminal:

@@ -24,6 +24,10 @@ TIMEOUT = 2.0  # session timeout of most tests, in seconds
 COUNTS_TERM = ("import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\nprint('ready=1', flush=True)\n"
                "while signal.sigwait([signal.SIGTERM]): print('asked', flush=True)")
 
+# For python3 -c: its main thread ends, and another one goes on.
+WITHOUT_MAIN_THREAD = ("import ctypes, os, threading, time\nprint('threads=%d' % os.getpid(), flush=True)\n"
+                       "threading.Thread(target=time.sleep, args=[1000]).start()\nctypes.CDLL(None).pthread_exit(None)")
+
 zklock = ""
 server = None
 
@@ -44,9 +48,17 @@ def alive(process_id):
     """Whether there is such a process that has not ended."""
     try:
         with open("/proc/%d/stat" % process_id) as stat:
-            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+            fields = stat.read().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return False
+    # A process whose main thread has ended is shown as a zombie, too, while its other threads run.
+    return fields[0] not in "ZX" or int(fields[17]) > 1
+
+
+def state(process_id):
+    """As ps shows it: T is stopped, Z has ended, or its main thread has."""
+    with open("/proc/%d/stat" % process_id) as stat:
+        return stat.read().rpartition(")")[2].split()[0]
 
 
 def guardian_of(zklock):
@@ -239,9 +251,10 @@ class TestCase(unittest.TestCase):
         process.status = process.wait()
         return process
 
-    def run_shell(self, script, *options, timeout=TIMEOUT, **settings):
-        """Starts "zklock run" with a script for bash."""
-        return self.start("run", self.path, "--timeout", str(timeout), *options, "--", "bash", "-c", script, **settings)
+    def run_shell(self, script, *options, arguments=(), timeout=TIMEOUT, **settings):
+        """Starts "zklock run" with a script for bash, which has these arguments as $1 and so on."""
+        return self.start("run", self.path, "--timeout", str(timeout), *options, "--", "bash", "-c", script, "bash",
+                          *arguments, **settings)
 
     def hold_lock(self, *options, **settings):
         """A zklock that has the lock until the end of the test."""

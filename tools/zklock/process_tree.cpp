@@ -41,10 +41,12 @@ std::optional<Process> read_process(const char* id, bool& complete) {
   if (name_end == nullptr) return std::nullopt;
   char state = 0;
   Process process;
-  pid_t group = 0;
-  if (std::sscanf(name_end + 1, " %c %d %d %d", &state, &process.parent, &group, &process.session) != 4)
+  long threads = 0;
+  if (std::sscanf(name_end + 1, " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
+                  &process.parent, &process.session, &threads) != 4)
     return std::nullopt;
-  if (state == 'Z' || state == 'X') return std::nullopt;
+  // A process whose main thread has ended is shown as a zombie, too, while its other threads run.
+  if (state == 'X' || (state == 'Z' && threads <= 1)) return std::nullopt;
   process.id = std::atoi(id);
   return process;
 }

@@ -156,6 +156,15 @@ class Surroundings(TestCase):
             lines = file.read().split()
         self.assertEqual(lines[:3], ["/dev/null"] * 3)
 
+    def test_a_proc_that_hides_processes_does_not_hold_the_lock_up(self):
+        began = time.monotonic()
+        process = self.start("run", self.path, "--", "true", before=[
+            "unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
+            'mount -t proc -o hidepid=1,gid=65534 proc /proc || exit; sleep 1000 & setpriv --bounding-set=-sys_ptrace "$@"; exit $?',
+            "sh"])
+        self.expect_status(process, 0)
+        self.assertLess(time.monotonic() - began, 8)
+
     def test_without_a_proc_of_its_own_it_refuses_to_run(self):
         process = subprocess.run(["unshare", "--pid", "--fork", "--kill-child", support.zklock, "run", self.path, "--",
                                   "echo", "ran"], env=dict(os.environ, ZK_SERVERS=support.server.address),

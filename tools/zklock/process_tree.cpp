@@ -21,17 +21,18 @@
 namespace zklock {
 namespace {
 
-bool has_ended(int error) {
-  return error == ENOENT || error == ESRCH;
+/// Looking again would not help: the process has ended, or /proc hides it from this user (hidepid).
+bool is_final(int error) {
+  return error == ENOENT || error == ESRCH || error == EPERM || error == EACCES;
 }
 
 /// From /proc/<id>/stat: "id (name) state parent group session ...". The name may contain anything, ")" included. None
-/// if the process has ended; `complete` turns false if that is not known.
+/// if the process has ended or is hidden; `complete` turns false if that is not known.
 std::optional<Process> read_process(const char* id, bool& complete) {
   const std::string path = std::string("/proc/") + id + "/stat";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
   if (!file) {
-    complete = complete && has_ended(errno);
+    complete = complete && is_final(errno);
     return std::nullopt;
   }
   char line[1024];

@@ -18,7 +18,9 @@ void check_process_tree();
 
 struct Descendants {
   std::vector<Process> found;
-  bool complete = true;  ///< false: /proc could not be read, for lack of descriptors or memory, so some may be missing
+  /// False: /proc could not be read, for lack of descriptors or memory, so some may be missing. Processes that /proc
+  /// hides from this user (hidepid) do not count: looking again would not show them.
+  bool complete = true;
 };
 
 /// The processes below `root`, at any depth, that have not ended. A process whose parent has ended belongs to the

@@ -55,7 +55,7 @@ class Terminal:
         os.write(self.main, text.encode())
 
     def wait_for(self, pattern):
-        return wait_for(lambda: re.search(pattern, self.text), "%s, but: %r" % (pattern, self.text))
+        return wait_for(lambda: re.search(pattern, self.text), lambda: "%s, but: %r" % (pattern, self.text))
 
     def close(self):
         self.shell.kill()
@@ -177,14 +177,54 @@ class TerminalTest(TestCase):
         self.terminal.type("echo shell-$((1+1))\r")
         self.terminal.wait_for("shell-2\r\n")
 
-    def test_a_command_that_was_killed_leaves_the_terminal_as_it_was(self):
-        self.terminal.type(self.run_line("stty -echo -icanon; kill -KILL $$"))
-        self.terminal.wait_for("status=137\r\n")
+    def expect_cooked_terminal(self):
         # An interactive bash sets modes of its own while it reads a line, so ask for those that a command sees.
         self.terminal.type("stty -a | grep -o -E -e '-?echo ' -e '-?icanon '; echo modes-$((1+1))\r")
         self.terminal.wait_for("modes-2\r\n")
         shown = self.terminal.text.split("modes-$", 1)[1].split()
         self.assertEqual([each for each in shown if each in ("echo", "-echo", "icanon", "-icanon")], ["icanon", "echo"])
+
+    def test_a_command_that_was_killed_leaves_the_terminal_as_it_was(self):
+        self.terminal.type(self.run_line("stty -echo -icanon; kill -KILL $$"))
+        self.terminal.wait_for("status=137\r\n")
+        self.expect_cooked_terminal()
+
+    def test_a_guardian_that_was_killed_leaves_the_terminal_as_it_was(self):
+        self.terminal.type(self.run_line("stty -echo -icanon; echo guardian=$PPID; exec sleep 1000"))
+        os.kill(int(self.terminal.wait_for(r"guardian=(\d+)\r?\n").group(1)), signal.SIGKILL)
+        self.terminal.wait_for("status=125\r?\n")
+        self.expect_cooked_terminal()
+
+    def run_script(self, command, *options):
+        """A script that runs the command with zklock, and reads a line when it has the terminal again."""
+        script = os.path.join(self.folder(), "script")
+        with open(script, "w") as file:
+            file.write("%s run %s --timeout 10 %s -- %s\n" % (support.zklock, self.path, " ".join(options), command) +
+                       "until [[ $(ps -o tpgid= -p $$) -eq $(ps -o pgid= -p $$) ]]; do :; done\n"
+                       "echo reads-$((1+1)); read -r line; echo got:$line\n")
+        self.terminal.type("bash %s; echo status=$?\n" % script)
+
+    def expect_that_the_script_reads(self):
+        self.terminal.wait_for("reads-2\r\n")
+        self.terminal.type("hello\r")
+        self.terminal.wait_for("got:hello")
+        self.terminal.wait_for("status=0\r\n")
+
+    def test_zklock_killed_leaves_the_terminal_to_the_script_around_it(self):
+        self.run_script("bash -c 'echo guardian=$PPID; exec sleep 1000'")
+        guardian = int(self.terminal.wait_for(r"guardian=(\d+)\r\n").group(1))
+        os.kill(support.parent_of(guardian), signal.SIGKILL)
+        self.expect_that_the_script_reads()
+
+    def test_a_shell_that_was_killed_with_its_job_leaves_the_terminal_to_the_script_around_it(self):
+        self.run_script("env 'PS1=inside> ' bash --norc -i", "--on-lost=kill")
+        self.terminal.wait_for("inside> ")
+        self.terminal.type("echo session=$((ZKLOCK_SESSION))\r")
+        session = self.terminal.wait_for(r"session=(-?\d+)\r\n").group(1)
+        self.terminal.type("bash -c 'echo job=$$; exec sleep 1000'\r")
+        self.terminal.wait_for(r"job=\d+\r\n")
+        support.server.verb("expire", session)
+        self.expect_that_the_script_reads()
 
     def test_ctrl_c_while_waiting_leaves_the_queue(self):
         self.hold_lock(timeout=20)

@@ -33,14 +33,14 @@ server = None
 
 
 def wait_for(condition, what="", limit=LIMIT):
-    """Returns what the condition returns as soon as that is true."""
+    """Returns what the condition returns as soon as that is true. what: for the failure, a text or what returns it then."""
     end = time.monotonic() + limit
     while True:
         result = condition()
         if result:
             return result
         if time.monotonic() > end:
-            raise AssertionError("not in time: %s" % (what or condition))
+            raise AssertionError("not in time: %s" % (what() if callable(what) else what or condition))
         time.sleep(0.01)
 
 
@@ -59,6 +59,11 @@ def state(process_id):
     """As ps shows it: T is stopped, Z has ended, or its main thread has."""
     with open("/proc/%d/stat" % process_id) as stat:
         return stat.read().rpartition(")")[2].split()[0]
+
+
+def parent_of(process_id):
+    with open("/proc/%d/stat" % process_id) as stat:
+        return int(stat.read().rpartition(")")[2].split()[1])
 
 
 def guardian_of(zklock):
@@ -218,7 +223,7 @@ class Zklock:
 
     def wait_for(self, pattern, where="out"):
         return wait_for(lambda: re.search(pattern, getattr(self, where)),
-                        "%s of zklock with %s, but: %r %r" % (where, pattern, self.out, self.err))
+                        lambda: "%s of zklock with %s, but: %r %r" % (where, pattern, self.out, self.err))
 
     def number(self, name):
         """A number that the command has printed as "name=123"."""

@@ -17,6 +17,7 @@
 #include "tools/zklock/descriptor.h"
 #include "tools/zklock/process_name.h"
 #include "tools/zklock/process_tree.h"
+#include "tools/zklock/terminal.h"
 
 namespace zklock {
 namespace {
@@ -68,12 +69,20 @@ class GuardianProcess {
       const ssize_t got = ::recv(socket_, packet_.data(), packet_.size(), MSG_DONTWAIT);
       if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
       if (got <= 0) {
-        if (!clean_) kill_descendants();
+        if (!clean_) end_without_zklock();
         over_ = true;
         return;
       }
       obey(static_cast<Order>(packet_[0]), packet_.substr(1, static_cast<std::size_t>(got) - 1));
     }
+  }
+
+  void end_without_zklock() {
+    // At once: a script around zklock goes on by now, and would be stopped when it reads from the terminal.
+    take_terminal_back(command_, group_of_zklock_);
+    kill_descendants();
+    // If the command was a shell, one of its jobs may have had the terminal.
+    take_terminal_back(command_, group_of_zklock_);
   }
 
   void obey(Order order, const std::string& rest) {
@@ -248,6 +257,7 @@ class GuardianProcess {
   }
 
   const int socket_;
+  const pid_t group_of_zklock_ = ::getpgrp();  // before this process has left it
   const GuardianSettings& settings_;
   SharedLease& lease_;
   Descriptor child_events_;

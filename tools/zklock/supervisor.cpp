@@ -42,8 +42,14 @@ Supervisor::~Supervisor() {
 }
 
 int Supervisor::run() {
-  start();
-  wait_for_the_command();
+  try {
+    start();
+    wait_for_the_command();
+  } catch (...) {
+    // Nothing of the command is left, and it did not end by itself, so the terminal may be in any state.
+    if (!ended_) ended_ = SIGKILL;
+    throw;
+  }
   hold_on();
   return status();
 }
@@ -120,6 +126,8 @@ void Supervisor::handle(const Report& report) {
                  " behind; ending what is left before the lock is released");
     case Report::Kind::clean:
       clean_ = true;
+      // A job of the command may have had the terminal, and lived longer.
+      if (had_terminal_) take_terminal_back(command_, ::getpgrp());
       return;
   }
 }
@@ -211,7 +219,7 @@ void Supervisor::give_terminal() {
 
 void Supervisor::take_terminal() {
   if (!std::exchange(terminal_given_, false)) return;
-  take_terminal_back(command_);
+  take_terminal_back(command_, ::getpgrp());
   if (modes_ && ended_ && WIFSIGNALED(*ended_)) restore_terminal_modes(*modes_);
 }
 

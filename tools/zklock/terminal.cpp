@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/zklock/terminal.h"
 
+#include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -28,9 +30,12 @@ void give_terminal_to(pid_t group) noexcept {
   if (const Descriptor tty = terminal()) ::tcsetpgrp(tty.get(), group);
 }
 
-void take_terminal_back(pid_t from_group) noexcept {
+void take_terminal_back(pid_t from_group, pid_t to_group) noexcept {
   const Descriptor tty = terminal();
-  if (tty && (from_group == 0 || ::tcgetpgrp(tty.get()) == from_group)) ::tcsetpgrp(tty.get(), ::getpgrp());
+  if (!tty) return;
+  const pid_t group = ::tcgetpgrp(tty.get());
+  const bool is_dead = ::kill(-group, 0) != 0 && errno == ESRCH;
+  if (group == from_group || is_dead) ::tcsetpgrp(tty.get(), to_group);
 }
 
 std::optional<termios> terminal_modes() {

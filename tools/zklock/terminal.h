@@ -19,8 +19,9 @@ bool terminal_is_ours();
 
 void give_terminal_to(pid_t group) noexcept;
 
-/// Takes it back, unless it is by now with another group, such as the shell's. 0: from whichever group.
-void take_terminal_back(pid_t from_group) noexcept;
+/// Takes it back for `to_group`, unless it is by now with another group that is alive, such as the shell's. A group of
+/// which nothing is left may have been a job of the command, if that was a shell.
+void take_terminal_back(pid_t from_group, pid_t to_group) noexcept;
 
 /// Echo and the like. Shells restore them only after a command that was killed, which zklock itself was not.
 std::optional<termios> terminal_modes();

@@ -2,13 +2,16 @@
 #include "connection/zookeeper_handle.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <boost/container/small_vector.hpp>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 #include <zookeeper/zookeeper.h>
@@ -130,6 +133,39 @@ ListenerRegistry& registry() {
       delete own;  // another thread was faster
   }
   return known->listeners;
+}
+
+struct Visitor {
+  std::mutex& gate;
+  pid_t id = 0;  // read after the thread was joined
+};
+
+void* visit(void* argument) {
+  auto& visitor = *static_cast<Visitor*>(argument);
+  visitor.id = static_cast<pid_t>(::syscall(SYS_gettid));
+  const std::lock_guard<std::mutex> passing(visitor.gate);
+  return nullptr;
+}
+
+/// 0, or why the system has no threads to give for one more handle. The C client makes two of them, and its assertion
+/// ends the process where it cannot.
+int look_for_threads() {
+  std::mutex gate;
+  std::array<Visitor, 2> visitors{Visitor{gate}, Visitor{gate}};
+  std::array<pthread_t, visitors.size()> threads{};
+  std::size_t count = 0;
+  int error = 0;
+  {
+    const std::lock_guard<std::mutex> closed(gate);  // until there are two at the same time
+    while (count < threads.size() && (error = pthread_create(&threads[count], nullptr, &visit, &visitors[count])) == 0)
+      ++count;
+  }
+  for (std::size_t n = 0; n < count; ++n) {
+    pthread_join(threads[n], nullptr);
+    // It counts until the system, too, has forgotten it.
+    while (::syscall(SYS_tgkill, ::getpid(), visitors[n].id, 0) == 0) std::this_thread::yield();
+  }
+  return error;
 }
 
 /// Held while a handle is made. The C client then calls getaddrinfo(), which locks a mutex of the C library that is not
@@ -325,6 +361,11 @@ void ZookeeperHandle::open(const HandleSettings& settings) {
     std::copy(settings.session->password.begin(), settings.session->password.end(), key.passwd);
   }
   const clientid_t* const session = settings.session ? &key : nullptr;
+  const auto refuse = [&settings](int error) {
+    throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +
+                                         settings.address + ": " + std::strerror(error));
+  };
+  if (const int error = look_for_threads()) refuse(error);
   std::unique_lock<std::mutex> making(making_handle());
 #if ZKRECIPES_HAS_TLS
   if (settings.tls) {
@@ -351,9 +392,7 @@ void ZookeeperHandle::open(const HandleSettings& settings) {
     zoo_set_servers_resolution_delay(handle_, -1);
   }
   making.unlock();
-  if (handle_ == nullptr)
-    throw Error(ErrorCode::rejected, std::string("the ZooKeeper C client could not make a handle for ") +
-                                         settings.address + ": " + std::strerror(errno));
+  if (handle_ == nullptr) refuse(errno);
 }
 
 std::uint64_t ZookeeperHandle::next_request() noexcept {

@@ -2,6 +2,7 @@
 // A system that has no thread to give.
 #include <atomic>
 #include <gtest/gtest.h>
+#include <string>
 #include <system_error>
 
 #include "tests/support/fake_threads.h"
@@ -41,6 +42,22 @@ TEST_F(WithoutThreads, AHoldThatIsLost_IsReportedToThoseWhoHaveSubscribed) {
     remove_node(hold.node());
     EXPECT_TRUE(wait_for([&] { return lost.load(); }));
   }
+}
+
+TEST_F(WithoutThreads, ASessionThatHasEndedIsReplaced_WhenThereAreThreadsAgain) {
+  std::atomic<bool> refused{false};
+  ConnectionOptions own = options(std::chrono::seconds(4));
+  own.log = [&](LogSeverity, const std::string& line) {
+    if (line.find("could not make a handle") != std::string::npos) refused = true;
+  };
+  Connection& connection = connect(own);
+  {
+    const NoThreads none;
+    expire_session(connection);
+    EXPECT_TRUE(wait_for([&] { return refused.load(); }));
+  }
+  FairMutex lock(connection, "/lock");
+  EXPECT_TRUE(lock.acquire().is_valid());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 """Bad input: a message that says what to do, an exit status of its own, and nothing changed. And secrets stay secret."""
 
 import os
+import resource
 import signal
 import sys
 
@@ -121,6 +122,15 @@ class Permission(BadInputTest):
         process.signal(signal.SIGTERM)
         process.wait()
         self.assertNotIn(SECRET, process.out + process.err)
+
+    def test_secrets_are_in_no_core_file(self):
+        def limit_of(process_id):
+            return resource.prlimit(process_id, resource.RLIMIT_CORE)[0]
+
+        process = self.run_shell("echo command=$$; exec sleep 1000", "--auth-file", self.file, preexec_fn=lambda:
+                                 resource.setrlimit(resource.RLIMIT_CORE, (4096, 8192)))
+        command = process.number("command")
+        self.assertEqual([limit_of(each) for each in (process.pid, support.guardian_of(process), command)], [0, 0, 4096])
 
     def test_secrets_on_the_command_line_are_refused_and_not_repeated(self):
         for words in (["--auth", "owner:" + SECRET], ["--auth=digest:owner:" + SECRET], ["--password", SECRET],

@@ -21,6 +21,7 @@ void become(const ChildSpec& spec, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // the parent died before the line above
   if (spec.takes_terminal) give_terminal_to(::getpid());
+  permit_core_files_as_before();
   ::unsetenv(kAuthVariable);
   for (const std::string& each : spec.environment) {
     const std::size_t equals = each.find('=');

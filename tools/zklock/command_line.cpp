@@ -114,6 +114,7 @@ zkrecipes::ConnectionOptions CommandLine::connection() const {
   if (has("auth-file") && text("auth-file").empty())
     throw Failure(kUnsafeSecret, "--auth-file is empty; name a file, or leave the option out");
   options.credentials = read_credentials(text("auth-file"));
+  if (!options.credentials.empty()) forbid_core_files();
   options.log = log;
   return options;
 }

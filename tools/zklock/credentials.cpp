@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <optional>
 #include <sstream>
 #include <string_view>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -15,6 +17,8 @@
 
 namespace zklock {
 namespace {
+
+std::optional<rlimit> core_limit_before;
 
 std::string reason() {
   return std::generic_category().message(errno);
@@ -113,6 +117,18 @@ std::vector<zkrecipes::Credential> read_credentials(const std::string& file) {
   const char* variable = std::getenv(kAuthVariable);
   if (variable == nullptr || *variable == '\0') return {};
   return parse(variable, kAuthVariable);
+}
+
+void forbid_core_files() {
+  rlimit limit{};
+  if (core_limit_before || ::getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  core_limit_before = limit;
+  limit.rlim_cur = 0;
+  ::setrlimit(RLIMIT_CORE, &limit);
+}
+
+void permit_core_files_as_before() noexcept {
+  if (core_limit_before) ::setrlimit(RLIMIT_CORE, &*core_limit_before);
 }
 
 }  // namespace zklock

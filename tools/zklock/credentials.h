@@ -19,4 +19,9 @@ void refuse_secrets(const std::vector<std::string>& arguments);
 /// for a secret.
 std::vector<zkrecipes::Credential> read_credentials(const std::string& file);
 
+/// From now on a crash of this process, or of a child, leaves no core file, which would have the credentials in it.
+void forbid_core_files();
+/// For a command, as it was before. Safe in the child of a fork.
+void permit_core_files_as_before() noexcept;
+
 }  // namespace zklock

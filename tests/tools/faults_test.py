@@ -157,15 +157,26 @@ class Killed(FaultTest):
         self.assertFalse(any(map(alive, family)))
 
     def test_the_guardian_killed_spares_what_zklock_has_inherited(self):
-        process = self.run_shell("echo command=$$; exec sleep 1000", before=[
-            "bash", "-c", "sleep 1000 >/dev/null 2>&1 & echo inherited=$!; exec \"$@\"", "bash"])
-        inherited = process.number("inherited")
-        self.addCleanup(os.kill, inherited, signal.SIGKILL)
+        folder = self.folder()
+        # A child, and a grandchild whose parent ends while the lock is held.
+        process = self.run_shell("echo command=$$; exec sleep 1000", before=["bash", "-c", """
+            cd %s
+            sleep 1000 >/dev/null 2>&1 & echo inherited=$!
+            bash -c 'sleep 1000 >/dev/null 2>&1 & echo grandchild=$! | tee begun; until [[ -e go ]]; do sleep 0.02; done' &
+            echo child=$!
+            until [[ -s begun ]]; do sleep 0.02; done
+            exec "$@" """ % folder, "bash"])
+        inherited = [process.number(name) for name in ("inherited", "grandchild")]
+        for each in inherited:
+            self.addCleanup(os.kill, each, signal.SIGKILL)
         command = process.number("command")
+        open(os.path.join(folder, "go"), "w").close()
+        child = process.number("child")
+        wait_for(lambda: not alive(child))
         os.kill(guardian_of(process), signal.SIGKILL)
         self.expect_status(process, 125)
         self.assertFalse(alive(command))
-        self.assertTrue(alive(inherited))
+        self.assertTrue(all(map(alive, inherited)))
 
     def test_a_guardian_that_cannot_see_processes_ends_the_command_all_the_same(self):
         process = self.run_shell(SESSION + "echo command=$$; exec sleep 1000")

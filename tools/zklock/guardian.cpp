@@ -14,7 +14,6 @@
 
 #include "tools/zklock/exit_codes.h"
 #include "tools/zklock/guardian_process.h"
-#include "tools/zklock/process_tree.h"
 
 namespace zklock {
 namespace {
@@ -24,7 +23,7 @@ constexpr std::chrono::seconds kPatience{5};
 
 }  // namespace
 
-Guardian::Guardian(const GuardianSettings& settings) : inherited_(children()) {
+Guardian::Guardian(const GuardianSettings& settings) : inherited_(descendants(::getpid()).found) {
   void* memory = ::mmap(nullptr, sizeof(SharedLease), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) checked(-1, "mmap");
   lease_ = new (memory) SharedLease;

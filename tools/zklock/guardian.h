@@ -9,6 +9,7 @@
 
 #include "tools/zklock/descriptor.h"
 #include "tools/zklock/guardian_protocol.h"
+#include "tools/zklock/process_tree.h"
 
 namespace zklock {
 
@@ -57,7 +58,7 @@ class Guardian {
   void order(Order order, const std::string& rest = {});
 
   SharedLease* lease_ = nullptr;
-  const std::vector<pid_t> inherited_;  // children from before the exec of zklock, which are not ours to end
+  const std::vector<Process> inherited_;  // from before the exec of zklock, so not ours to end, nor what is below them
   Descriptor socket_;
   pid_t process_ = 0;  // 0: reaped
   bool started_ = false;

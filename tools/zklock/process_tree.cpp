@@ -43,8 +43,8 @@ std::optional<Process> read_process(const char* id, bool& complete) {
   char state = 0;
   Process process;
   long threads = 0;
-  if (std::sscanf(name_end + 1, " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
-                  &process.parent, &process.session, &threads) != 4)
+  if (std::sscanf(name_end + 1, " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+                  &state, &process.parent, &process.session, &threads, &process.started) != 5)
     return std::nullopt;
   // A process whose main thread has ended is shown as a zombie, too, while its other threads run.
   if (state == 'X' || (state == 'Z' && threads <= 1)) return std::nullopt;
@@ -64,7 +64,7 @@ void check_process_tree() {
                               "with: unshare --mount-proc. Nothing was done");
 }
 
-Descendants descendants(pid_t root, const std::vector<pid_t>& except) {
+Descendants descendants(pid_t root, const std::vector<Process>& except) {
   Descendants result;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
   if (!folder) {
@@ -75,12 +75,16 @@ Descendants descendants(pid_t root, const std::vector<pid_t>& except) {
   while (const dirent* entry = ::readdir(folder.get()))
     if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0)
       if (const auto process = read_process(entry->d_name, result.complete)) all.push_back(*process);
+  const auto is_spared = [&except](const Process& process) {
+    return std::any_of(except.begin(), except.end(),
+                       [&](const Process& each) { return each.id == process.id && each.started == process.started; });
+  };
   std::vector<pid_t> parents{root};
   while (!parents.empty()) {
     const pid_t parent = parents.back();
     parents.pop_back();
     for (const Process& each : all)
-      if (each.parent == parent && std::find(except.begin(), except.end(), each.id) == except.end()) {
+      if (each.parent == parent && !is_spared(each)) {
         result.found.push_back(each);
         parents.push_back(each.id);
       }
@@ -88,14 +92,7 @@ Descendants descendants(pid_t root, const std::vector<pid_t>& except) {
   return result;
 }
 
-std::vector<pid_t> children() {
-  std::vector<pid_t> result;
-  for (const Process& each : descendants(::getpid()).found)
-    if (each.parent == ::getpid()) result.push_back(each.id);
-  return result;
-}
-
-void kill_descendants(const std::vector<pid_t>& except) {
+void kill_descendants(const std::vector<Process>& except) {
   for (int blind = 0;;) {
     bool killed = false;
     const Descendants left = descendants(::getpid(), except);

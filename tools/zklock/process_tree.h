@@ -10,6 +10,7 @@ struct Process {
   pid_t id = 0;
   pid_t parent = 0;
   pid_t session = 0;
+  unsigned long long started = 0;  ///< in ticks of the kernel; tells processes apart that had the same id
 };
 
 /// Throws Failure unless /proc shows the processes of this PID namespace. The functions below would find none, or
@@ -25,15 +26,12 @@ struct Descendants {
 
 /// The processes below `root`, at any depth, that have not ended. A process whose parent has ended belongs to the
 /// nearest ancestor that is a subreaper (prctl(2)), so none of them is missed below a subreaper, daemons included.
-/// Children of `root` that are in `except` are left out, with what is below them.
-Descendants descendants(pid_t root, const std::vector<pid_t>& except = {});
-
-/// The processes that this one has started, or had when it was executed, and that have not ended.
-std::vector<pid_t> children();
+/// Those in `except` are left out, with what is below them.
+Descendants descendants(pid_t root, const std::vector<Process>& except = {});
 
 /// Sends SIGKILL to all processes below this one, again and again, until none is left or the rest belongs to other
-/// users; for at most ten seconds if it cannot see them. Reaps those that are children of this process. Spares the
-/// children in `except`, and what is below them.
-void kill_descendants(const std::vector<pid_t>& except = {});
+/// users; for at most ten seconds if it cannot see them. Reaps those that are children of this process. Spares those
+/// in `except`, and what is below them.
+void kill_descendants(const std::vector<Process>& except = {});
 
 }  // namespace zklock

@@ -39,6 +39,20 @@ class ExitStatus(TestCase):
         self.assertEqual(self.zklock("run", self.path, "--", text).status, 126)
         self.assertEqual(self.zklock("run", self.path, "--", "/tmp").status, 126)
 
+    def test_a_script_whose_interpreter_does_not_exist_is_known_before_the_lock_is_asked_for(self):
+        self.hold_lock()
+        script = os.path.join(self.folder(), "script")
+        for line, message in (("#!/bin/bash\r\n", r"'/bin/bash\x0d', does not exist; its lines end in CR LF"),
+                              ("#! /no/such/interpreter -e\n", "'/no/such/interpreter', does not exist. ")):
+            with open(script, "w", newline="") as file:
+                file.write(line)
+            os.chmod(script, 0o755)
+            for command in script, "script":
+                process = self.zklock("run", self.path, "--", command, environment={"PATH": os.path.dirname(script)})
+                self.assertEqual(process.status, 126)
+                self.assertIn(message, process.err)
+                self.assertNotIn("is the name right", process.err)
+
     def test_a_command_is_looked_for_where_the_kernel_will_look(self):
         folder = self.folder()
         script = os.path.join(folder, "script-of-this-test")
@@ -76,10 +90,10 @@ class ExitStatus(TestCase):
     def test_a_command_that_only_the_kernel_refuses_gives_126_and_leaves_no_lock(self):
         script = os.path.join(self.folder(), "script")
         with open(script, "w") as file:
-            file.write("#!/no/such/interpreter\n")
+            file.write("#!/etc/passwd\n")
         os.chmod(script, 0o755)
         process = self.zklock("run", self.path, "--", script)
-        self.assertIn(process.status, (126, 127))
+        self.assertEqual(process.status, 126)
         self.assertIn("cannot be started", process.err)
         self.expect_free()
 

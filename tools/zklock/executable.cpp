@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/zklock/executable.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 #include <sys/stat.h>
 #include <system_error>
@@ -21,20 +23,44 @@ int look_at(const std::string& file) {
   return ::access(file.c_str(), X_OK) == 0 ? 0 : errno;
 }
 
+/// What the first line of a script names, as the kernel reads it; empty if it names none.
+std::string interpreter_of(const std::string& file) {
+  std::array<char, 255> beginning{};
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(beginning.data(), beginning.size());
+  const std::string text(beginning.data(), static_cast<std::size_t>(stream.gcount()));
+  const std::string line = text.substr(0, text.find('\n'));
+  if (line.rfind("#!", 0) != 0) return "";
+  const std::size_t begin = line.find_first_not_of(" \t", 2);
+  if (begin == std::string::npos) return "";
+  return line.substr(begin, line.find_first_of(" \t", begin) - begin);
+}
+
+/// The kernel's error for it is the one for a file that does not exist.
+void check_interpreter(const std::string& command, const std::string& file) {
+  const std::string interpreter = interpreter_of(file);
+  if (interpreter.empty() || ::access(interpreter.c_str(), F_OK) == 0 || errno != ENOENT) return;
+  throw Failure(kCannotBeExecuted, "'" + command + "' cannot be started: the interpreter in its first line, '" +
+                                       interpreter + "', does not exist" +
+                                       (interpreter.back() == '\r' ? "; its lines end in CR LF instead of LF" : "") +
+                                       ". No lock is held");
+}
+
 }  // namespace
 
 void check_executable(const std::string& command) {
   if (command.find('/') != std::string::npos) {
     if (const int error = look_at(command)) throw_not_started(command, error);
-    return;
+    return check_interpreter(command, command);
   }
   const char* variable = std::getenv("PATH");
   // With a colon at the end of the last folder, too, so that an empty one there counts.
   std::istringstream folders(std::string(variable != nullptr ? variable : "/bin:/usr/bin") + ":");
   int error = ENOENT;
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const int found = look_at((folder.empty() ? "." : folder) + "/" + command);
-    if (found == 0) return;
+    const std::string file = (folder.empty() ? "." : folder) + "/" + command;
+    const int found = look_at(file);
+    if (found == 0) return check_interpreter(command, file);
     if (found == EACCES) error = found;
   }
   throw_not_started(command, command.empty() ? ENOENT : error);

@@ -172,10 +172,17 @@ class Permission(BadInputTest):
         os.chmod(self.file, 0o600)
         self.refused(78, "--auth-file is empty", "ls", self.path, "--auth-file", "")
         for content, message in (("digest", "line 1 of"), ("# empty\n", "has no credentials"),
+                                 ("#\n  digest:owner:" + SECRET, "line 2 of"), ("// a:note\n", "line 1 of"),
                                  ("#\ndigest:" + SECRET, "line 2 of %s has no password" % self.file)):
             with open(self.file, "w") as file:
                 file.write(content)
             self.refused(78, message, "ls", self.path, "--auth-file", self.file)
+
+    def test_a_file_may_have_indented_comments_and_begin_with_a_byte_order_mark(self):
+        with open(self.file, "w", encoding="utf-8-sig", newline="") as file:
+            file.write("digest:owner:%s\r\n  # of the owner: not a credential\r\n \t\r\n" % SECRET)
+        process = self.zklock("ls", self.path, "--auth-file", self.file)
+        self.assertEqual((process.status, process.err), (0, ""))
 
     def test_a_wrong_password_is_no_permission(self):
         self.refused(77, "does not permit", "ls", self.path, environment={"ZK_AUTH": "digest:owner:wrong"})

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/zklock/credentials.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -83,18 +85,28 @@ std::string content_of(const std::string& path) {
   }
 }
 
+/// With another one the line is a comment, or indented, or something else, and the servers would only refuse it.
+bool is_scheme(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char each) {
+    return (each < 0x80 && std::isalnum(each) != 0) || each == '_' || each == '-';
+  });
+}
+
 std::vector<zkrecipes::Credential> parse(const std::string& text, const std::string& where) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // editors of Windows begin a file with it
   std::vector<zkrecipes::Credential> result;
-  std::istringstream lines(text);
+  std::istringstream lines(begins_with(text, kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text);
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.empty() || line[0] == '#') continue;
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string::npos || line[begin] == '#') continue;
     const std::size_t colon = line.find(':');
-    if (colon == 0 || colon == std::string::npos || colon + 1 == line.size())
-      throw Failure(kUnsafeSecret, "line " + std::to_string(number) + " of " + where +
-                                       " is no credential; write scheme:secret, for example digest:user:password");
+    if (colon == std::string::npos || !is_scheme(line.substr(0, colon)) || colon + 1 == line.size())
+      throw Failure(kUnsafeSecret,
+                    "line " + std::to_string(number) + " of " + where +
+                        " is no credential; write scheme:secret from its beginning, for example digest:user:password");
     // The servers would take it for the password of a user without a name, or the other way round, and refuse later.
     if (line.substr(0, colon) == "digest" && line.find(':', colon + 1) == std::string::npos)
       throw Failure(kUnsafeSecret,

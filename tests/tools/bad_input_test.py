@@ -110,6 +110,13 @@ class Permission(BadInputTest):
         self.assertNotIn(SECRET, process.out)
         self.assertNotIn("ZK_AUTH", process.out)
 
+    def test_the_help_of_check_says_where_a_command_has_credentials_from(self):
+        script = '%s check "$ZKLOCK_PATH" --token "$ZKLOCK_TOKEN"' % support.zklock
+        self.assertIn("--auth-file", self.zklock("check", "--help").out.split("Options")[0])
+        auth = {"ZK_AUTH": "digest:owner:" + SECRET}
+        self.expect_status(self.run_shell(script, environment=auth), 77)
+        self.expect_status(self.run_shell("%s --auth-file %s" % (script, self.file), environment=auth), 0)
+
     def test_secrets_are_neither_in_ps_nor_in_the_output(self):
         process = self.run_shell("echo has=1; exec sleep 1000", "-v", "--auth-file", self.file)
         process.number("has")

@@ -38,7 +38,8 @@ CommandText break_text() {
 
 CommandText check_text() {
   return {"zklock check PATH --token TOKEN [options]",
-          "Succeeds if the lock at PATH is held with this fencing token, and ends with status 76 if not.\n",
+          "Succeeds if the lock at PATH is held with this fencing token, and ends with status 76 if not.\n"
+          "A command of zklock run has no ZK_AUTH; give its zklock --auth-file if the servers need credentials.\n",
           "  zklock check /locks/backup --token \"$ZKLOCK_TOKEN\" || exit 1     # in a command of zklock run\n"};
 }
 

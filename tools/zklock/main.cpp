@@ -38,7 +38,7 @@ Credentials: --auth-file FILE or ZK_AUTH, for example digest:user:password; neve
 
 Examples:
   zklock run /locks/backup -- backup.sh
-  zklock run /cron/cleanup -n --hold-at-least 10m -- cleanup.sh
+  zklock run /cron/cleanup -q -n -E 0 --hold-at-least 10m -- cleanup.sh
   zklock ls /locks/backup --watch
 
 The manual is zklock(1).

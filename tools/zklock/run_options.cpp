@@ -20,7 +20,7 @@ CommandText text() {
           "or a number with a unit: 500ms, 10s, 5m, 2h, 1d. See zklock(1) for the exit status.\n",
           "  zklock run /locks/backup -- backup.sh                 # wait for the lock, then run\n"
           "  zklock run /locks/report -n -E 0 -- report.sh         # somebody else runs it: fine\n"
-          "  zklock run /cron/cleanup -n --hold-at-least 10m -- cleanup.sh   # once, from cron on many hosts\n"
+          "  zklock run /cron/cleanup -q -n -E 0 --hold-at-least 10m -- cleanup.sh   # once, from cron on many hosts\n"
           "  zklock run /locks/deploy -w 5m --limit 1h -- deploy.sh\n"
           "  zklock run /locks/data -s -- reader.sh                # beside other readers\n"
           "  zklock run /locks/printers -N 3 -- print.sh           # at most three at a time\n"};

@@ -34,6 +34,9 @@ class CommandLine(BadInputTest):
                 ("which command?", []),
                 ("there is no command 'frob'", ["frob"]),
                 ("unrecognised option '--frob'", ["run", "/a", "--frob", "--", "true"]),
+                ("unrecognised option '-l'; the command is written behind two dashes: zklock run PATH [options] -- COMMAND",
+                 ["run", "/a", "ls", "-l"]),
+                ("--wait must be a time", ["run", "/a", "--wait=", "--", "true"]),
                 ("no PATH is given", ["run", "--", "true"]),
                 ("no PATH is given", ["ls"]),
                 ("too many arguments", ["ls", "/a", "/b"]),
@@ -55,6 +58,11 @@ class CommandLine(BadInputTest):
                 ("--on-lost must be term, kill or ignore", ["run", "/a", "--on-lost=panic", "--", "true"])):
             with self.subTest(words=words):
                 self.refused(64, message, *words)
+
+    def test_an_option_with_an_empty_value_is_one_word_or_two(self):
+        for words in ["--note=", "--servers=", "--identity="], ["--note", "", "--servers", "", "--identity", ""]:
+            self.expect_status(self.start("run", "/locks/empty", *words, "--", "true"), 0)
+        self.refused(64, "--quiet", "run", "/a", "--quiet=", "--", "true")
 
     def test_servers_that_are_none(self):
         self.refused(64, "which servers? Use --servers", "ls", "/a", environment={"ZK_SERVERS": ""})

@@ -107,7 +107,10 @@ class Killed(FaultTest):
         process, family = self.start_family()
         os.kill(guardian_of(process), signal.SIGSTOP)
         support.server.verb("expire", process.session)
+        process.wait_for("the lock is lost", "err")
+        began = time.monotonic()
         self.expect_status(process, 123)
+        self.assertLess(time.monotonic() - began, 1, "much less than a guardian has that works")
         self.assertFalse(any(map(alive, family)))
 
     def stop_guardian_of(self, process):

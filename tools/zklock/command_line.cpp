@@ -33,6 +33,25 @@ void log(zkrecipes::LogSeverity severity, const std::string& line) {
   say(std::string(severity == zkrecipes::LogSeverity::error ? "error: " : "") + line);
 }
 
+/// With "--option=" as "--option" and an empty value, as from "--option=$EMPTY" in a shell, which the parser refuses.
+std::vector<std::string> with_empty_values(const std::vector<std::string>& words,
+                                           const po::options_description& options) {
+  std::vector<std::string> result;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    const bool is_empty = word.rfind("--", 0) == 0 && equals != std::string::npos && equals + 1 == word.size();
+    const std::string name = is_empty ? word.substr(2, equals - 2) : "";
+    const po::option_description* option = name.empty() ? nullptr : options.find_nothrow(name, false);
+    if (option == nullptr || option->semantic()->max_tokens() == 0) {
+      result.push_back(word);
+    } else {
+      result.push_back("--" + name);
+      result.emplace_back();
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 CommandLine::CommandLine(CommandText text) : text_(std::move(text)) {
@@ -64,14 +83,20 @@ bool CommandLine::parse(const std::vector<std::string>& words) {
   // No abbreviations: they would change their meaning when options are added.
   constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {
-    po::store(po::command_line_parser(words).options(everything).positional(positions).style(kStyle).run(), values_);
+    po::store(po::command_line_parser(with_empty_values(words, all))
+                  .options(everything)
+                  .positional(positions)
+                  .style(kStyle)
+                  .run(),
+              values_);
   } catch (const po::too_many_positional_options_error&) {
     throw Failure(kUsage, "too many arguments; usage: " + text_.usage);
   } catch (const po::unknown_option& error) {
     // Without its value, which may be a secret for an option of another tool.
     const std::string name = error.get_option_name();
     const bool is_long = name.rfind("--", 0) == 0;
-    throw Failure(kUsage, "unrecognised option '" + name.substr(0, is_long ? name.find('=') : 2) + "'; see --help");
+    throw Failure(kUsage,
+                  "unrecognised option '" + name.substr(0, is_long ? name.find('=') : 2) + "'; " + text_.advice);
   } catch (const po::error& error) {
     throw Failure(kUsage, std::string(error.what()) + "; see --help");
   }

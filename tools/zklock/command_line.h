@@ -12,9 +12,10 @@ namespace zklock {
 
 /// What --help prints besides the options.
 struct CommandText {
-  std::string usage;     ///< "zklock ls [options] PATH"
-  std::string about;     ///< one or more sentences, broken into lines
-  std::string examples;  ///< lines
+  std::string usage;                  ///< "zklock ls [options] PATH"
+  std::string about;                  ///< one or more sentences, broken into lines
+  std::string examples;               ///< lines
+  std::string advice = "see --help";  ///< when there is an option that does not exist
 };
 
 /// The command line of one command: its own options, those that all commands have, and its arguments. All failures are

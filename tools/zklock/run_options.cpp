@@ -77,9 +77,11 @@ std::string name_of(const std::string& command) {
 }  // namespace
 
 std::optional<RunOptions> parse_run_options(const std::vector<std::string>& words) {
-  CommandLine line(text());
-  add_options(line);
   const auto dashes = std::find(words.begin(), words.end(), "--");
+  CommandText about = text();
+  if (dashes == words.end()) about.advice = "the command is written behind two dashes: " + about.usage;
+  CommandLine line(about);
+  add_options(line);
   if (!line.parse({words.begin(), dashes})) return std::nullopt;
   RunOptions options;
   if (dashes != words.end()) options.command.assign(dashes + 1, words.end());

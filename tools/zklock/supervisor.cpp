@@ -138,8 +138,9 @@ void Supervisor::handle_loss() {
     return complain(options_.path + ": the lock is lost; the command goes on without it");
   ended_by_loss_ = !ended_;
   guardian_.lost();
-  guardian_by_ =
-      Clock::now() + options_.kill_after.value_or(std::chrono::milliseconds(guardian_.lease().grace)) + kMoment;
+  guardian_by_ = Clock::now() + options_.kill_after.value_or(std::chrono::milliseconds(guardian_.lease().grace));
+  // One that is stopped does not use its moment.
+  if (!guardian_.is_stopped()) guardian_by_ += kMoment;
   complain(options_.path + ": the lock is lost; ending the command");
 }
 

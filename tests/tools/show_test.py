@@ -252,9 +252,16 @@ class Tree(ShowTest):
         self.assertIn("--max-nodes", limited.err)
 
     def test_nothing_below_a_path(self):
+        self.client().create(self.path, makepath=True)
         process = self.zklock("tree", self.path)
         self.assertEqual((process.status, process.out), (0, "%s: no lock is in use\n" % self.path))
 
+    def test_a_path_or_a_chroot_that_does_not_exist(self):
+        text = "%s: no lock is in use, or a wrong path or chroot: there is no such node\n"
+        process = self.zklock("tree", self.path)
+        self.assertEqual((process.status, process.out), (0, text % self.path))
+        process = self.zklock("tree", "/", servers=support.server.address + self.path)
+        self.assertEqual((process.status, process.out), (0, text % "/"))
 
     def test_a_server_that_stops_answering_ends_it(self):
         network = self.network()

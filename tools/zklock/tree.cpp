@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
+#include <zkrecipes/contenders.h>
 #include <zkrecipes/find_locks.h>
 
 #include "tools/zklock/command_line.h"
@@ -47,6 +48,12 @@ std::string json_of(const zkrecipes::FoundLocks& found, const std::string& prefi
   return json.text();
 }
 
+const char* nothing_found(Session& session, const std::string& prefix, const zkrecipes::FoundLocks& found) {
+  if (!found.complete || !found.unreadable.empty()) return "no lock was found, but not all nodes were looked at";
+  if (zkrecipes::list_lock(session.connection(), prefix, session.patience()).exists) return "no lock is in use";
+  return "no lock is in use, or a wrong path or chroot: there is no such node";
+}
+
 }  // namespace
 
 int tree(const std::vector<std::string>& words) {
@@ -66,8 +73,7 @@ int tree(const std::vector<std::string>& words) {
   if (line.has("json")) {
     std::cout << json_of(found, prefix) << "\n";
   } else if (found.locks.empty()) {
-    const bool all = found.complete && found.unreadable.empty();
-    std::cout << prefix << (all ? ": no lock is in use\n" : ": no lock was found, but not all nodes were looked at\n");
+    std::cout << prefix << ": " << nothing_found(session, prefix, found) << "\n";
   } else {
     Table table({"KIND", "HOLDERS", "WAITERS", "PATH"});
     for (const zkrecipes::FoundLock& each : found.locks)

@@ -58,7 +58,8 @@ class Terminal:
         return wait_for(lambda: re.search(pattern, self.text), lambda: "%s, but: %r" % (pattern, self.text))
 
     def close(self):
-        self.shell.kill()
+        # With the scripts and jobs that a test which has failed leaves there.
+        subprocess.run(["pkill", "-KILL", "--session", str(self.shell.pid)], check=False)
         self.shell.wait()
         os.close(self.main)
 

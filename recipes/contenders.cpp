@@ -91,15 +91,29 @@ std::size_t not_understood_in(const detail::NameList& children, bool semaphore) 
   }));
 }
 
+/// The path of the semaphore that this node is a folder of; none if it is none of a semaphore's. The name alone says
+/// nothing, nor does an empty folder of leases without the mark: any lock may have such a path.
+std::optional<std::string> semaphore_of(const LockReader& reader, const std::string& folder) {
+  const std::string_view name = detail::name_of(folder);
+  if (name != detail::kLeaseFolder && name != detail::kLineFolder) return std::nullopt;
+  std::string path = detail::parent_of(folder);
+  const Reply leases = reader.try_list(detail::join(path, detail::kLeaseFolder));
+  const bool used = !leases.children.empty() || detail::is_marked(leases.stat);
+  if (leases.status != Status::ok || !used || !detail::are_leases(leases.children)) return std::nullopt;
+  return path;
+}
+
+/// A listing of such a folder alone shows holders as waiters, and waiters as holders.
+void refuse_folder_of_semaphore(const LockReader& reader, const std::string& path) {
+  if (const auto semaphore = semaphore_of(reader, path))
+    throw Error(ErrorCode::unusable_path, path + " is a folder of a semaphore; the path of the lock is " + *semaphore);
+}
+
 /// The path of the lock that a contender's node belongs to: the folder of the node, or the semaphore whose folder that
 /// is.
 std::string lock_path_of(const LockReader& reader, const std::string& node) {
-  std::string folder = detail::parent_of(node);
-  const std::string_view name = detail::name_of(folder);
-  if (name != detail::kLeaseFolder && name != detail::kLineFolder) return folder;
-  const std::string above = detail::parent_of(folder);
-  const Reply leases = reader.try_list(detail::join(above, detail::kLeaseFolder));
-  return leases.status == Status::ok && detail::are_leases(leases.children) ? above : folder;
+  const std::string folder = detail::parent_of(node);
+  return semaphore_of(reader, folder).value_or(folder);
 }
 
 /// A SimpleLock's path is the node of its holder.
@@ -131,6 +145,7 @@ std::optional<Contender> first_of(const LockReader& reader, const std::string& q
 
 LockListing list_lock(Connection& connection, const std::string& path, Clock::time_point deadline) {
   const LockReader reader(connection, path, "contenders of ", deadline);
+  refuse_folder_of_semaphore(reader, path);
   LockListing result;
   const Reply listing = reader.list(path);
   if (listing.status == Status::no_node) return result;
@@ -158,6 +173,7 @@ Contender owner_of(Connection& connection, const std::string& node, Clock::time_
 
 std::optional<Contender> holder(Connection& connection, const std::string& path, Clock::time_point deadline) {
   const LockReader reader(connection, path, "holder of ", deadline);
+  refuse_folder_of_semaphore(reader, path);
   for (;;) {
     const Reply listing = reader.list(path);
     if (listing.status == Status::no_node) return std::nullopt;

@@ -56,8 +56,10 @@ struct Contender {
 /// Blocks until the server has answered, through outages, or until the deadline, a time of any clock. One request per
 /// contender, many of them at a time, and a few more. Throws std::invalid_argument if the path is no absolute node
 /// path, ConnectionClosed, NotAuthorized if the path may not be listed, Error(unusable_path) if it is the node of a
-/// contender instead of the path of a lock, or an ephemeral node of another program, Error(timed_out), or Error when
-/// the server refuses for good. An ephemeral node whose data may not be read is taken for a SimpleLock that is held.
+/// contender or one of the two folders of a semaphore instead of the path of a lock, or an ephemeral node of another
+/// program, Error(timed_out), or Error when the server refuses for good. An ephemeral node whose data may not be read
+/// is taken for a SimpleLock that is held. A path that ends with the name of such a folder, "leases" or "locks", costs
+/// one request more.
 ///
 ///     for (const zkrecipes::Contender& each : zkrecipes::contenders(connection, "/locks/orders"))
 ///       std::cout << each.identity << (each.holds ? " holds\n" : " waits\n");

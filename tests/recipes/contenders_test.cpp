@@ -400,6 +400,61 @@ TEST_F(ContendersTest, TheNodeOfALease_IsNamedTogetherWithThePathOfItsSemaphore)
   }
 }
 
+TEST_F(ContendersTest, TheFoldersOfASemaphore_AreNoLockPaths) {
+  Connection& connection = connect();
+  Semaphore semaphore(connection, "/app/permits", 2);
+  const auto expect_refused = [&] {
+    for (const std::string folder : {"/app/permits/leases", "/app/permits/locks"}) {
+      const auto text =
+          ::testing::HasSubstr(folder + " is a folder of a semaphore; the path of the lock is /app/permits:");
+      const std::vector<std::function<void()>> looks{[&] { contenders(connection, folder); },
+                                                     [&] { holder(connection, folder); },
+                                                     [&] { list_lock(connection, folder); }};
+      for (const auto& look : looks) {
+        try {
+          look();
+          ADD_FAILURE() << folder << " is no lock";
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::unusable_path);
+          EXPECT_THAT(error.what(), text);
+        }
+      }
+    }
+  };
+  Hold one = semaphore.acquire(), two = semaphore.acquire();
+  const PendingHold waiting = semaphore.acquire_async();
+  ASSERT_TRUE(wait_for_waiters(connection, 1));
+  expect_refused();
+  EXPECT_EQ(contenders(connection, "/app/permits").size(), 3U);
+}
+
+TEST_F(ContendersTest, TheFoldersOfASemaphoreThatNobodyUses_AreNoLockPathsEither) {
+  Connection& connection = connect();
+  Semaphore(connection, kPath, 1).acquire().release();
+  ASSERT_TRUE(wait_for([&] { return plain().stat(full("/lock/leases"))->version == 1; })) << "it is marked";
+  EXPECT_EQ(error_of([&] { contenders(connection, "/lock/leases"); }), ErrorCode::unusable_path);
+  EXPECT_EQ(error_of([&] { holder(connection, "/lock/locks"); }), ErrorCode::unusable_path);
+}
+
+TEST_F(ContendersTest, LocksCalledAsTheFoldersOfASemaphore_AreListedWhereThereIsNone) {
+  Connection& connection = connect_by_proxy();
+  FairMutex locks(connection, "/app/locks"), leases(connection, "/app/leases");
+  for (const char* path : {"/app/locks", "/app/leases"}) EXPECT_FALSE(list_lock(connection, path).exists);
+  leases.acquire().release();
+  for (const char* path : {"/app/locks", "/app/leases"}) EXPECT_FALSE(holder(connection, path));
+  const Hold one = locks.acquire(), two = leases.acquire();
+  EXPECT_EQ(holder(connection, "/app/locks")->node, one.node());
+  EXPECT_EQ(holder(connection, "/app/leases")->node, two.node());
+  // The name of a lock's path says whether that could be such a folder.
+  const auto requests = [&](const char* path) {
+    const auto before = proxy().counts().of(RequestKind::get_children);
+    contenders(connection, path);
+    return proxy().counts().of(RequestKind::get_children) - before;
+  };
+  EXPECT_EQ(requests("/app/locks"), 2);
+  EXPECT_EQ(requests("/app/other"), 1);
+}
+
 TEST_F(ContendersTest, ABadPathAndAClosedConnection_AreRefused) {
   Connection& connection = connect();
   EXPECT_THROW(contenders(connection, "lock"), std::invalid_argument);

@@ -226,6 +226,14 @@ class Ls(ShowTest):
             self.assertEqual(process.status, 65, process.out + process.err)
             self.assertIn("the path of the lock is %s:" % self.path, process.err)
 
+    def test_the_folders_of_a_semaphore_are_not_taken_for_locks(self):
+        for _ in range(2):
+            self.hold_lock("-N", "2")
+        for folder in "leases", "locks":
+            process = self.zklock("ls", self.path + "/" + folder)
+            self.assertEqual(process.status, 65, process.out + process.err)
+            self.assertIn("/%s is a folder of a semaphore; the path of the lock is %s:" % (folder, self.path), process.err)
+
 
 class Tree(ShowTest):
     def test_locks_below_a_path(self):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input: a message that says what to do, an exit status of its own, and nothing changed. And secrets stay secret."""
 
+import json
 import os
 import resource
 import signal
@@ -201,6 +202,36 @@ class Permission(BadInputTest):
 
     def test_a_wrong_password_is_no_permission(self):
         self.refused(77, "does not permit", "ls", self.path, environment={"ZK_AUTH": "digest:owner:wrong"})
+
+    def strangers_at_a_lock(self, *options):
+        """What becomes of others without credentials: the statuses of ls, run and break."""
+        self.path += "/lock" + "".join(options)
+        holder = self.hold_lock("--auth-file", self.file, *options)
+        shown = json.loads(self.zklock("ls", self.path, "--json", "--auth-file", self.file).out)["contenders"]
+        self.assertEqual(len(shown), 1)
+        take = ["break", shown[0]["node"], "--if-token", shown[0]["token"]]
+        statuses = [self.zklock("ls", self.path).status,
+                    self.zklock("run", self.path, *options[1:], "-n", "--", "true").status, self.zklock(*take).status]
+        if 77 in statuses:
+            self.assertEqual(self.zklock(*take, "--auth-file", self.file).status, 0)
+        self.expect_status(holder, 123)
+        return statuses
+
+    def test_a_private_lock_is_for_clients_with_its_credentials_only(self):
+        for options in [], ["-s"], ["-N", "1"]:
+            self.path = "/private"
+            self.assertEqual(self.strangers_at_a_lock("--private", *options), [77, 77, 77])
+        # A SimpleLock's node has no folder of its own, so everybody sees that it is there, but not whose it is.
+        self.path = "/private"
+        self.assertEqual(self.strangers_at_a_lock("--private", "--simple"), [0, 1, 77])
+
+    def test_credentials_alone_close_nothing(self):
+        self.path = "/open"
+        self.assertEqual(self.strangers_at_a_lock(), [0, 1, 0])
+
+    def test_private_without_credentials_is_refused(self):
+        self.refused(64, "--private needs credentials: --auth-file FILE or ZK_AUTH", "run", "/private-%d" % self.counter,
+                     "--private", "--", "true")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ CommandText text() {
           "  zklock run /cron/cleanup -q -n -E 0 --hold-at-least 10m -- cleanup.sh   # once, from cron on many hosts\n"
           "  zklock run /locks/deploy -w 5m --limit 1h -- deploy.sh\n"
           "  zklock run /locks/data -s -- reader.sh                # beside other readers\n"
+          "  zklock run /pay/lock --private --auth-file pay.auth -- pay.sh\n"
           "  zklock run /locks/printers -N 3 -- print.sh           # at most three at a time\n"};
 }
 
@@ -32,6 +33,7 @@ void add_options(CommandLine& line) {
   line.add()("shared,s", "a shared (read) lock")("permits,N", po::value<std::string>()->value_name("COUNT"),
                                                  "a semaphore: at most COUNT commands at a time")(
       "simple", "the simplest lock: one node, no queue, not fair")(
+      "private", "the lock and missing folders are for clients with the same credentials only")(
       "nonblock,n", "give up at once if the lock is in use")("wait,w", time(),
                                                              "give up when the lock is not free in time")(
       "conflict-exit-code,E", po::value<std::string>()->value_name("CODE")->default_value("1"),
@@ -70,6 +72,13 @@ std::string text_for_people(const CommandLine& line, const std::string& option) 
   return text;
 }
 
+/// The folders, too: their ACLs decide who may wait, and who may remove the nodes of others.
+void make_private(zkrecipes::ConnectionOptions& options) {
+  if (options.credentials.empty()) throw Failure(kUsage, "--private needs credentials: --auth-file FILE or ZK_AUTH");
+  options.acl = zkrecipes::Acl::creator_all();
+  options.parent_acl = options.acl;
+}
+
 std::string name_of(const std::string& command) {
   return command.substr(command.find_last_of('/') + 1);
 }
@@ -104,6 +113,7 @@ std::optional<RunOptions> parse_run_options(const std::vector<std::string>& word
   options.kill_after = line.duration("kill-after");
   options.note = line.has("note") ? text_for_people(line, "note") : name_of(options.command.front());
   options.connection = line.connection();
+  if (line.has("private")) make_private(options.connection);
   options.connection.identity = text_for_people(line, "identity");
   if (options.connection.identity.find('\n') != std::string::npos)
     throw Failure(kUsage, "--identity must be one line; --note takes several");

@@ -47,7 +47,7 @@ _zklock() {
   case "$command" in
     "") options="$commands --help --version" ;;
     run)
-      options="--shared --permits --simple --nonblock --wait --conflict-exit-code --limit --hold-at-least --on-lost
+      options="--shared --permits --simple --private --nonblock --wait --conflict-exit-code --limit --hold-at-least --on-lost
         --kill-after --identity --note -- $common"
       ;;
     ls) options="--json --watch --interval $common" ;;

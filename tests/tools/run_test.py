@@ -102,13 +102,19 @@ class Waiting(TestCase):
     def test_without_an_option_it_waits_for_its_turn(self):
         holder = self.hold_lock()
         waiter = self.run_shell("echo turn=1")
-        waiter.wait_for("waiting for %s: held by .* \\(bash\\) since .*, token [0-9]+" % self.path, "err")
+        moment = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+        waiter.wait_for(r"waiting for %s: held by \S+ \(bash\), in the queue since %s, token \d+\n" % (self.path, moment), "err")
         self.assertEqual(waiter.out, "")
         holder.signal(signal.SIGTERM)
         self.expect_status(waiter, 0)
         self.assertEqual(waiter.out, "turn=1\n")
         self.expect_status(holder, 128 + signal.SIGTERM)
         self.expect_free()
+
+    def test_a_simple_lock_has_no_queue_so_its_holder_has_held_it_since_its_node_was_made(self):
+        self.hold_lock("--simple")
+        waiter = self.run_shell("true", "--simple")
+        waiter.wait_for(r"waiting for %s: held by \S+ \(bash\) since [-\d]+ [:\d]+, token \d+\n" % self.path, "err")
 
     def test_quiet_says_nothing_about_it(self):
         self.hold_lock()

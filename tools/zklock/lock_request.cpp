@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tools/zklock/duration.h"
 #include "tools/zklock/exit_codes.h"
 #include "tools/zklock/say.h"
 #include "tools/zklock/text.h"
@@ -89,11 +88,10 @@ void LockRequest::report_wait() {
     // Briefly: signals wait meanwhile.
     const auto by = zkrecipes::holder(session_.connection(), options_.path, Clock::now() + std::chrono::seconds(1));
     if (!by) return say(waiting);
-    const auto age =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now() - by->since);
+    // A node in a queue shows when its client joined; when the lock was granted is not recorded.
     say(waiting + ": held by " + (by->identity.empty() ? "an unnamed client" : by->identity) +
-        (by->note.empty() ? "" : " (" + by->note + ")") + " since " + local_time(by->since) + ", " + to_text(age) +
-        ", token " + by->token.to_string());
+        (by->note.empty() ? "" : " (" + by->note + ")") + (simple_ ? " since " : ", in the queue since ") +
+        local_time(by->since) + ", token " + by->token.to_string());
   } catch (const zkrecipes::Error& error) {
     // A SimpleLock also waits for a node of another program to be removed.
     if (error.code() == zkrecipes::ErrorCode::unusable_path) return say(waiting + ": " + error.what());

@@ -27,8 +27,8 @@ namespace {
 CommandText text() {
   return {"zklock ls PATH [options]",
           "Shows who holds the lock at PATH and who waits for it, in the order of the queue: clients of\n"
-          "this library, of Curator, kazoo and others. The names of the nodes are below PATH; zklock revoke\n"
-          "and zklock break take them together with PATH.\n",
+          "this library, of Curator, kazoo and others. SINCE says when each joined the queue. The names of\n"
+          "the nodes are below PATH; zklock revoke and zklock break take them together with PATH.\n",
           "  zklock ls /locks/backup\n"
           "  zklock ls /locks/backup --json | jq -r '.contenders[] | select(.holds) | .identity'\n"
           "  zklock ls /locks/backup --watch               # until Ctrl-C\n"};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <sstream>
@@ -45,8 +46,8 @@ std::string timeout_text(const std::optional<std::chrono::milliseconds>& timeout
 std::string clock_text(const Findings& found) {
   if (!found.clock_ahead_ms) return "not known";
   char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "servers ahead by %.0f ms (+- %.0f ms)", *found.clock_ahead_ms,
-                found.clock_error_ms);
+  std::snprintf(buffer, sizeof buffer, "servers %s by %.0f ms (+- %.0f ms)",
+                *found.clock_ahead_ms < 0 ? "behind" : "ahead", std::abs(*found.clock_ahead_ms), found.clock_error_ms);
   return buffer;
 }
 

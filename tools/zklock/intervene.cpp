@@ -61,6 +61,19 @@ bool has_line_of_semaphore(const zkrecipes::LockListing& lock) {
   });
 }
 
+/// "its holders have 2016, 2019"; empty if there is none. Of very many, the first.
+std::string holders_have(const zkrecipes::LockListing& lock) {
+  constexpr int kMost = 10;
+  std::string tokens;
+  int holders = 0;
+  for (const zkrecipes::Contender& each : lock.contenders) {
+    if (!each.holds || ++holders > kMost) continue;
+    tokens += (holders == 1 ? " " : ", ") + each.token.to_string();
+  }
+  if (holders == 0) return "";
+  return (holders == 1 ? "its holder has" : "its holders have") + tokens + (holders > kMost ? " and others" : "");
+}
+
 void add_token(CommandLine& line, const char* option, const char* help) {
   line.add()(option, po::value<std::string>()->value_name("TOKEN"), help);
 }
@@ -129,8 +142,7 @@ int check(const std::vector<std::string>& words) {
     if (std::any_of(lock.contenders.begin(), lock.contenders.end(), holds)) return kSuccess;
     if (!has_line_of_semaphore(lock)) break;
   }
-  const bool held = !lock.contenders.empty() && lock.contenders.front().holds;
-  if (held) throw not_held("its holder has " + lock.contenders.front().token.to_string());
+  if (const std::string holders = holders_have(lock); !holders.empty()) throw not_held(holders);
   throw not_held(lock.exists ? "it is free" : "there is no such node, so it is free, or the path or chroot is wrong");
 }
 

@@ -98,9 +98,9 @@ class Client {
   /// The same for a node that nobody holds or waits with, of which the observer hears.
   virtual void remove_leftover(const SessionPtr& session, const std::string& path, std::int64_t czxid) = 0;
 
-  /// Removes a node of another session, if it is still the one with this czxid, and its data have this version (-1: any).
-  /// Completes with ok, no_node if there was none, bad_version if another node stands there, or other data, or a refusal
-  /// of the server. See remove_exactly().
+  /// Removes a node of another session, if it is still the one with this czxid, and its data have this version (-1:
+  /// any). Completes with ok, no_node if there was none, bad_version if another node stands there, or other data, or a
+  /// refusal of the server. See remove_exactly().
   virtual void remove_exactly(const SessionPtr& session, const std::string& path, std::int64_t czxid,
                               std::int32_t version, std::function<void(Status)> done) = 0;
 

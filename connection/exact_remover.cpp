@@ -13,8 +13,8 @@ namespace {
 
 class ExactRemover : public std::enable_shared_from_this<ExactRemover> {
  public:
-  ExactRemover(RequestSender& sender, SessionPtr session, std::string path, std::int64_t czxid,
-               std::int32_t version, std::function<void(Status)> done)
+  ExactRemover(RequestSender& sender, SessionPtr session, std::string path, std::int64_t czxid, std::int32_t version,
+               std::function<void(Status)> done)
       : sender_(sender),
         session_(std::move(session)),
         path_(std::move(path)),

@@ -10,8 +10,8 @@
 namespace zkrecipes::detail {
 
 /// Removes the node of whichever session, if it is still the one with this czxid, and its data have this version (-1:
-/// any): ok when that node is gone, no_node if there was none to begin with, bad_version if another node stood there, or
-/// other data. Lost replies and outages are sat out.
+/// any): ok when that node is gone, no_node if there was none to begin with, bad_version if another node stood there,
+/// or other data. Lost replies and outages are sat out.
 ///
 /// The server cannot compare a czxid when it removes, so the node is looked at first, behind a sync and on the
 /// connection that the removal is then sent on. Where a name is used again, as a SimpleLock's is, a node that takes the

@@ -189,8 +189,8 @@ void HeldNode::lose(LossReason reason) {
 }
 
 Error HeldNode::lost_error() const {
-  return {ErrorCode::session_lost, "lock node " + grant_.node + " was lost before it was released: " +
-                                       describe(loss_, node_count() > 1) +
+  return {ErrorCode::session_lost, "lock node " + grant_.node +
+                                       " was lost before it was released: " + describe(loss_, node_count() > 1) +
                                        "; treat the work since then as not protected"};
 }
 

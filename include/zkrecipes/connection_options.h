@@ -85,9 +85,9 @@ struct ConnectionOptions {
   /// What happens when the chroot of `servers` does not exist. True: the first acquire makes it, with its parents, and
   /// logs that (severity info). False: nothing is made, and each call that acquires throws Error(unusable_path) until
   /// somebody has made it; a PendingHold ends with that error. A wrong chroot is then noticed at the first acquire, and
-  /// not earlier: constructors, wait_until_connected(), contenders() and holder() do not look for it. Make the chroot by
-  /// hand then: one that the library has made is a container, which the server removes when it has been empty for some
-  /// minutes. Not used with a handle of the program, whose chroot is the program's to make.
+  /// not earlier: constructors, wait_until_connected(), contenders() and holder() do not look for it. Make the chroot
+  /// by hand then: one that the library has made is a container, which the server removes when it has been empty for
+  /// some minutes. Not used with a handle of the program, whose chroot is the program's to make.
   bool create_chroot = true;
   /// At least three ticks of the server: 6 s with the usual tickTime of 2 s, 9 s where none is configured; see
   /// docs/sessions.md.

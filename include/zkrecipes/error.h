@@ -32,8 +32,9 @@ const std::error_category& error_category() noexcept;
 std::error_code make_error_code(ErrorCode code) noexcept;
 
 /// Base of all errors that zkrecipes throws at run time. what() says what happened and, where something can be
-/// done about it, what; code() is for programs. Bad arguments throw std::invalid_argument instead. Wrong use, such as a blocking call on the callback
-/// thread, throws std::logic_error. A time-out is no error where the call returns an AcquireResult.
+/// done about it, what; code() is for programs. Bad arguments throw std::invalid_argument instead. Wrong use, such as a
+/// blocking call on the callback thread, throws std::logic_error. A time-out is no error where the call returns an
+/// AcquireResult.
 ///
 ///     try {
 ///       hold.release();

@@ -40,9 +40,9 @@ class SemaphoreCore;
 ///
 /// One path is for one kind of lock. An acquire throws Error(unusable_path) if a FairMutex, a ReadWriteLock or one of
 /// their recursive kinds has a node at the path; and they refuse the path of a semaphore. (Locks of Curator do not, and
-/// may then hold beside permits; docs/znode_layout.md says when.) If both begin at the same
-/// time one of them is refused, or both are. The one that is refused leaves nothing that is in the way of the other. An
-/// empty folder `locks` of the semaphore may stay until the server removes it.
+/// may then hold beside permits; docs/znode_layout.md says when.) If both begin at the same time one of them is
+/// refused, or both are. The one that is refused leaves nothing that is in the way of the other. An empty folder
+/// `leases` or `locks` of the semaphore may stay until the server removes it.
 ///
 /// Thread-safety: all members may be called from any thread, except that the destructor must not run beside another
 /// call. Lifetime: the semaphore may outlive its Connection; acquiring then throws ConnectionClosed. Permits (Hold) and

@@ -338,15 +338,6 @@ class Times(TestCase):
         self.expect_status(process, 124)
         self.assertEqual(process.out, "ready=1\nasked\n")
 
-    def test_the_limit_leaves_it_to_a_zklock_in_the_command_to_ask_its_own_command(self):
-        # Of two signals that arrive together one is seen, so look at who has sent it.
-        asked = ("import os, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
-                 "while True: print('by guardian:', signal.sigwaitinfo([signal.SIGTERM]).si_pid == os.getppid(), flush=True)")
-        process = self.start("run", self.path, "--limit", "2", "--kill-after", "0.5", "--", support.zklock, "run",
-                             self.path + "-inner", "--", sys.executable, "-c", asked)
-        self.expect_status(process, 124)
-        self.assertEqual(process.out, "by guardian: True\n")
-
     def test_hold_at_least_keeps_the_lock_after_the_command(self):
         first = self.run_shell("echo done=1", "--hold-at-least", "3")
         first.number("done")

@@ -22,7 +22,6 @@
 namespace zklock {
 namespace {
 
-constexpr const char* kName = "lock-guard";
 constexpr std::chrono::milliseconds kMoment{20};
 /// How long a process whose parent, the command, has exited has to leave the session. In daemon(3) the parent exits
 /// first, and the child calls setsid() then.
@@ -39,7 +38,7 @@ class GuardianProcess {
   GuardianProcess(int socket, const GuardianSettings& settings, SharedLease& lease)
       : socket_(socket), settings_(settings), lease_(lease) {
     // Not found by "pkill -9 zklock": whoever kills zklock must not kill the one that then ends the command.
-    rename_process(kName);
+    rename_process("lock-guard");
     checked(::prctl(PR_SET_CHILD_SUBREAPER, 1), "prctl");
     // So that Ctrl-C, while zklock waits for the lock, is not for the guardian, too.
     checked(::setpgid(0, 0), "setpgid");
@@ -210,15 +209,10 @@ class GuardianProcess {
     return result;
   }
 
-  /// Once to each: a command may take a second TERM for impatience. So a zklock in the command is asked alone, and asks
-  /// its own command.
+  /// Once to each: a command may take a second TERM for impatience.
   void send(int signal) const {
     std::vector<pid_t> others;
-    std::vector<pid_t> inner;  // the guardian of another zklock, and what is below it
-    for (const Process& each : targets().found) {
-      const bool is_inner = each.name == kName || std::find(inner.begin(), inner.end(), each.parent) != inner.end();
-      (is_inner && signal == SIGTERM ? inner : others).push_back(each.id);
-    }
+    for (const Process& each : targets().found) others.push_back(each.id);
     // The command and its group are known without a list of processes, which may fail, and lacks those that the group
     // has started meanwhile.
     if (command_ != 0) {

@@ -38,9 +38,8 @@ std::optional<Process> read_process(const char* id, bool& complete) {
   char line[1024];
   const std::size_t length = std::fread(line, 1, sizeof line - 1, file.get());
   line[length] = '\0';
-  const char* name = std::strchr(line, '(');
   const char* name_end = std::strrchr(line, ')');
-  if (name == nullptr || name_end == nullptr) return std::nullopt;
+  if (name_end == nullptr) return std::nullopt;
   char state = 0;
   Process process;
   long threads = 0;
@@ -50,7 +49,6 @@ std::optional<Process> read_process(const char* id, bool& complete) {
   // A process whose main thread has ended is shown as a zombie, too, while its other threads run.
   if (state == 'X' || (state == 'Z' && threads <= 1)) return std::nullopt;
   process.id = std::atoi(id);
-  process.name.assign(name + 1, name_end);
   return process;
 }
 

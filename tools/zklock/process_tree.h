@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <sys/types.h>
 #include <vector>
 
@@ -12,7 +11,6 @@ struct Process {
   pid_t parent = 0;
   pid_t session = 0;
   unsigned long long started = 0;  ///< in ticks of the kernel; tells processes apart that had the same id
-  std::string name;                ///< as rename_process() sets it
 };
 
 /// Throws Failure unless /proc shows the processes of this PID namespace. The functions below would find none, or
@@ -28,7 +26,7 @@ struct Descendants {
 
 /// The processes below `root`, at any depth, that have not ended. A process whose parent has ended belongs to the
 /// nearest ancestor that is a subreaper (prctl(2)), so none of them is missed below a subreaper, daemons included.
-/// Those in `except` are left out, with what is below them. Parents come before their children.
+/// Those in `except` are left out, with what is below them.
 Descendants descendants(pid_t root, const std::vector<Process>& except = {});
 
 /// Sends SIGKILL to all processes below this one, again and again, until none is left or the rest belongs to other

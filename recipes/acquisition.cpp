@@ -281,7 +281,7 @@ void Acquisition::perform(action::RaiseVersion& action) {
 
 void Acquisition::perform(action::Mark& action) {
   ++requests_;
-  client_->set_once(session_, action.path, std::move(action.data), 0);
+  client_->set_once(session_, action.path, std::move(action.data), action.expected);
 }
 
 void Acquisition::perform(action::Wait& action) {

@@ -135,10 +135,11 @@ struct RaiseVersion {
   std::string data;
   std::int32_t expected = 0;
 };
-/// Writes the data of a node that nobody has written to, in one attempt. Nobody needs to know whether that succeeds.
+/// Writes the data of a node that has the expected version, in one attempt. Nobody needs to know whether that succeeds.
 struct Mark {
   std::string path;
   std::string data;
+  std::int32_t expected = 0;
 };
 /// Says that this attempt waits for others. Once for each reason to wait.
 struct Wait {

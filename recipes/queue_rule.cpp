@@ -82,6 +82,10 @@ bool is_marked(const NodeStat& lease_folder) {
   return lease_folder.version > 0 && lease_folder.data_length == static_cast<std::int32_t>(kLeaseFolderMark.size());
 }
 
+bool is_mark_confirmed(const NodeStat& lease_folder) {
+  return is_marked(lease_folder) && lease_folder.version > 1;
+}
+
 bool is_semaphores(const NameList& children, const NodeStat& lease_folder) {
   const auto is_lease = [](std::string_view child) {
     const auto node = parse_node_name(child);

@@ -55,11 +55,16 @@ constexpr std::string_view kLeaseFolderMark = "a Semaphore's; no other kind of l
 /// Whether the folder with this status has the mark. A listing does not contain the data, so their length stands for
 /// them. Data of others, such as an operator's note, are no mark.
 bool is_marked(const NodeStat& lease_folder);
-/// Whether a semaphore has been served at a folder of that name. Other programs use the name, too: theirs has no lease.
+/// Whether the mark was written a second time, by somebody who saw the first one beside a lease that was there since
+/// before he looked for a queue. The first mark alone proves nothing to a semaphore: it may arrive late, when somebody
+/// has deleted the lease of the semaphore that sent it, and a lock with a queue has come meanwhile.
+bool is_mark_confirmed(const NodeStat& lease_folder);
+/// Whether a semaphore is in use at a folder of that name, or was. Other programs use the name, too: theirs has no
+/// lease.
 ///
-/// An empty folder without the mark keeps nobody away: a semaphore that is about to have its first lease there looks
-/// around after that, and sees the node of the contender who asks. A semaphore that has had a permit there has sent the
-/// mark before it gave its lease back.
+/// An empty folder without the mark keeps nobody away: a semaphore that is about to have a lease there looks around
+/// after that, and sees the node of the contender who asks. One that has had a permit there has sent the mark before it
+/// gave its lease back, unless it may not mark the folder; then everybody looks.
 bool is_semaphores(const NameList& children, const NodeStat& lease_folder);
 /// Those children of a semaphore's path that look like places in the queue of another kind of lock. They are, if they
 /// are ephemeral: the folder of some lock may have such a name, too.

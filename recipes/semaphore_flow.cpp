@@ -227,8 +227,11 @@ void SemaphoreFlow::seen_from_the_head(const event::Listed& leases, Actions& out
   }
   const bool listed = shows_all_of_ours(leases.children);
   if (leases.watched && !listed) return start_again(event::OwnNodeGone{}, out);
-  if (listed && fits(leases.children.size()))
-    return is_ours_alone(leases) ? make_hold(out) : look_around(leases.stat, out);
+  if (listed && fits(leases.children.size())) {
+    if (!is_ours_alone(leases)) return look_around(leases.stat, out);
+    if (is_marked(leases.stat) && !is_mark_confirmed(leases.stat)) mark(leases.stat.version, out);
+    return make_hold(out);
+  }
   if (listed && patience_ == Patience::try_once) return not_served(out);
   if (watching_) return;
   watch_leases(out);
@@ -238,7 +241,11 @@ void SemaphoreFlow::seen_from_the_head(const event::Listed& leases, Actions& out
 
 /// Locks with a queue respect the folder once it is marked, so nobody has to look again for as long as it exists.
 bool SemaphoreFlow::is_ours_alone(const event::Listed& leases) const {
-  return is_marked(leases.stat) || looked_around_;
+  return is_mark_confirmed(leases.stat) || looked_around_;
+}
+
+void SemaphoreFlow::mark(std::int32_t expected, Actions& out) const {
+  out.emplace_back(action::Mark{spec_->leases, std::string(kLeaseFolderMark), expected});
 }
 
 void SemaphoreFlow::look_around(const NodeStat& lease_folder, Actions& out) {
@@ -267,7 +274,7 @@ void SemaphoreFlow::examine_suspect(Actions& out) {
   looked_around_ = true;
   step_ = Step::at_head;
   // Data of others are not overwritten. Then everybody looks, each time.
-  if (may_be_marked_) out.emplace_back(action::Mark{spec_->leases, std::string(kLeaseFolderMark)});
+  if (may_be_marked_) mark(0, out);
   count_leases(out);  // the number of permits may have changed meanwhile
 }
 

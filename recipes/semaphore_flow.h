@@ -89,6 +89,7 @@ class SemaphoreFlow final : public Flow {
   void create_missing_leases(Actions& out);
   void count_leases(Actions& out);
   bool is_ours_alone(const event::Listed& leases) const;
+  void mark(std::int32_t expected, Actions& out) const;
   void look_around(const NodeStat& lease_folder, Actions& out);
   void looked_around(const event::Listed& path, Actions& out);
   void examine_suspect(Actions& out);

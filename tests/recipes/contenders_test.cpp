@@ -431,7 +431,7 @@ TEST_F(ContendersTest, TheFoldersOfASemaphore_AreNoLockPaths) {
 TEST_F(ContendersTest, TheFoldersOfASemaphoreThatNobodyUses_AreNoLockPathsEither) {
   Connection& connection = connect();
   Semaphore(connection, kPath, 1).acquire().release();
-  ASSERT_TRUE(wait_for([&] { return plain().stat(full("/lock/leases"))->version == 1; })) << "it is marked";
+  ASSERT_TRUE(wait_for([&] { return plain().stat(full("/lock/leases"))->version > 0; })) << "it is marked";
   EXPECT_EQ(error_of([&] { contenders(connection, "/lock/leases"); }), ErrorCode::unusable_path);
   EXPECT_EQ(error_of([&] { holder(connection, "/lock/locks"); }), ErrorCode::unusable_path);
 }

@@ -248,10 +248,10 @@ class FlowDriver {
   }
 
  private:
-  /// The folder of the leases is marked, as a rule.
+  /// The folder of the leases is marked, and that is confirmed, as a rule.
   static NodeStat stat_of(Topic topic, std::optional<std::int32_t> version) {
     NodeStat stat;
-    stat.version = version.value_or(topic == Topic::leases ? 1 : 0);
+    stat.version = version.value_or(topic == Topic::leases ? 2 : 0);
     if (topic == Topic::leases && stat.version > 0)
       stat.data_length = static_cast<std::int32_t>(kLeaseFolderMark.size());
     return stat;

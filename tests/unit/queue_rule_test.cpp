@@ -227,6 +227,9 @@ TEST(QueueRuleTest, AFolderOfLeases_IsMarkedByItsDataAndNotByThoseOfOthers) {
   EXPECT_FALSE(is_marked(stat)) << "made with data";
   stat.version = 1;
   EXPECT_TRUE(is_marked(stat));
+  EXPECT_FALSE(is_mark_confirmed(stat)) << "it may have come late";
+  stat.version = 2;
+  EXPECT_TRUE(is_mark_confirmed(stat));
   stat.data_length = 5;
   EXPECT_FALSE(is_marked(stat)) << "written by somebody else";
 }

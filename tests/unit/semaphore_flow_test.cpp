@@ -210,6 +210,25 @@ TEST(SemaphoreFlow, LeasesInAFolderWithoutTheMark_AreHeldAfterALookAtThePath) {
   EXPECT_THAT(driver.actions(), ElementsAre("MakeHold")) << "whether or not it may be marked";
 }
 
+// Somebody has deleted the lease of another semaphore, a mutex has come, and then that semaphore's mark has arrived.
+TEST(SemaphoreFlow, AMarkThatNobodyHasConfirmed_ProvesNothing) {
+  Driver driver = at_head();
+  driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases, 1);
+  EXPECT_THAT(driver.actions(), ElementsAre("List"));
+  EXPECT_EQ(driver.last<action::List>().path, "/sem");
+  driver.listed({"locks", "leases", kAhead}, Topic::path).looked(true);
+  EXPECT_EQ(driver.failed()->status, Status::occupied);
+}
+
+TEST(SemaphoreFlow, AMarkThatIsSeenBesideOnesOwnLeases_IsConfirmed) {
+  Driver driver = at_head();
+  driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases, 0).listed({}, Topic::path);
+  EXPECT_EQ(driver.last<action::Mark>().expected, 0);
+  driver.listed({name_of(driver.lease())}, Topic::leases, 1);
+  EXPECT_THAT(driver.actions(), ElementsAre("Mark", "MakeHold"));
+  EXPECT_EQ(driver.last<action::Mark>().expected, 1);
+}
+
 TEST(SemaphoreFlow, AQueueOfAnotherLock_IsAnErrorAndNothingIsLeft) {
   Driver driver = at_head();
   driver.created(Topic::leases).listed({name_of(driver.lease())}, Topic::leases, 0);

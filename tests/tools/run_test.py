@@ -53,6 +53,16 @@ class ExitStatus(TestCase):
                 self.assertIn(message, process.err)
                 self.assertNotIn("is the name right", process.err)
 
+    def test_a_script_without_its_interpreter_is_passed_over_for_one_later_in_the_path(self):
+        folders = [self.folder(), self.folder()]
+        for folder, interpreter in zip(folders, ("/no/such/interpreter", "/bin/sh")):
+            script = os.path.join(folder, "script-of-this-test")
+            with open(script, "w") as file:
+                file.write("#!%s\nexit 7\n" % interpreter)
+            os.chmod(script, 0o755)
+        process = self.zklock("run", self.path, "--", "script-of-this-test", environment={"PATH": ":".join(folders)})
+        self.assertEqual(process.status, 7, process.err)
+
     def test_a_command_is_looked_for_where_the_kernel_will_look(self):
         folder = self.folder()
         script = os.path.join(folder, "script-of-this-test")

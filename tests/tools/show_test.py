@@ -264,6 +264,11 @@ class Tree(ShowTest):
         process = self.zklock("tree", self.path)
         self.assertEqual((process.status, process.out), (0, "%s: no lock is in use\n" % self.path))
 
+    def test_a_node_that_is_no_path_of_a_lock(self):
+        self.client().create(self.path, b"host:9092", ephemeral=True, makepath=True)
+        process = self.zklock("tree", self.path)
+        self.assertEqual((process.status, process.out), (0, "%s: no lock is in use\n" % self.path), process.err)
+
     def test_a_path_or_a_chroot_that_does_not_exist(self):
         text = "%s: no lock is in use, or a wrong path or chroot: there is no such node\n"
         process = self.zklock("tree", self.path)

@@ -134,6 +134,9 @@ std::optional<int> CommandLine::number(const std::string& option, int least, int
 
 zkrecipes::ConnectionOptions CommandLine::connection() const {
   zkrecipes::ConnectionOptions options;
+  // As from "--servers=$PROD": ZK_SERVERS may name other servers than those that were meant.
+  if (has("servers") && text("servers").empty())
+    throw Failure(kUsage, "--servers is empty; name the servers, or leave the option out");
   options.servers = servers_from(text("servers"));
   options.session_timeout = *duration("timeout");
   if (has("auth-file") && text("auth-file").empty())

@@ -135,7 +135,8 @@ void forbid_core_files() {
   rlimit limit{};
   if (core_limit_before || ::getrlimit(RLIMIT_CORE, &limit) != 0) return;
   core_limit_before = limit;
-  limit.rlim_cur = 0;
+  // At 0 the kernel still starts a program that receives cores (core(5)); at 1 it writes none either way.
+  limit.rlim_cur = std::min<rlim_t>(1, limit.rlim_max);
   ::setrlimit(RLIMIT_CORE, &limit);
 }
 

@@ -36,10 +36,15 @@ std::string interpreter_of(const std::string& file) {
   return line.substr(begin, line.find_first_of(" \t", begin) - begin);
 }
 
-/// The kernel's error for it is the one for a file that does not exist.
-void check_interpreter(const std::string& command, const std::string& file) {
-  const std::string interpreter = interpreter_of(file);
-  if (interpreter.empty() || ::access(interpreter.c_str(), F_OK) == 0 || errno != ENOENT) return;
+/// Of a script; empty if it exists, or there is none. The kernel's error for it is the one for a file that does not
+/// exist.
+std::string missing_interpreter_of(const std::string& file) {
+  std::string interpreter = interpreter_of(file);
+  if (interpreter.empty() || ::access(interpreter.c_str(), F_OK) == 0 || errno != ENOENT) return "";
+  return interpreter;
+}
+
+[[noreturn]] void throw_without_interpreter(const std::string& command, const std::string& interpreter) {
   throw Failure(kCannotBeExecuted, "'" + command + "' cannot be started: the interpreter in its first line, '" +
                                        interpreter + "', does not exist" +
                                        (interpreter.back() == '\r' ? "; its lines end in CR LF instead of LF" : "") +
@@ -51,18 +56,25 @@ void check_interpreter(const std::string& command, const std::string& file) {
 void check_executable(const std::string& command) {
   if (command.find('/') != std::string::npos) {
     if (const int error = look_at(command)) throw_not_started(command, error);
-    return check_interpreter(command, command);
+    const std::string missing = missing_interpreter_of(command);
+    if (!missing.empty()) throw_without_interpreter(command, missing);
+    return;
   }
   const char* variable = std::getenv("PATH");
   // With a colon at the end of the last folder, too, so that an empty one there counts.
   std::istringstream folders(std::string(variable != nullptr ? variable : "/bin:/usr/bin") + ":");
   int error = ENOENT;
+  std::string missing;  // the first one; the C library looks for the command in later folders, too, then
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + command;
     const int found = look_at(file);
-    if (found == 0) return check_interpreter(command, file);
     if (found == EACCES) error = found;
+    if (found != 0) continue;
+    const std::string interpreter = missing_interpreter_of(file);
+    if (interpreter.empty()) return;
+    if (missing.empty()) missing = interpreter;
   }
+  if (!missing.empty()) throw_without_interpreter(command, missing);
   throw_not_started(command, command.empty() ? ENOENT : error);
 }
 

@@ -58,7 +58,9 @@ class Guardian {
   void order(Order order, const std::string& rest = {});
 
   SharedLease* lease_ = nullptr;
-  const std::vector<Process> inherited_;  // from before the exec of zklock, so not ours to end, nor what is below them
+  // From before the exec of zklock, so not ours to end, nor what is below them. What one of them starts later, and
+  // leaves behind when it ends, comes to us and is not known.
+  const std::vector<Process> inherited_;
   Descriptor socket_;
   pid_t process_ = 0;  // 0: reaped
   bool started_ = false;

@@ -46,7 +46,8 @@ int Supervisor::run() {
     start();
     wait_for_the_command();
   } catch (...) {
-    // Nothing of the command is left, and it did not end by itself, so the terminal may be in any state.
+    // Ended by force, the command may leave the terminal in any state.
+    guardian_.stop();
     if (!ended_) ended_ = SIGKILL;
     throw;
   }

@@ -50,7 +50,12 @@ std::string json_of(const zkrecipes::FoundLocks& found, const std::string& prefi
 
 const char* nothing_found(Session& session, const std::string& prefix, const zkrecipes::FoundLocks& found) {
   if (!found.complete || !found.unreadable.empty()) return "no lock was found, but not all nodes were looked at";
-  if (zkrecipes::list_lock(session.connection(), prefix, session.patience()).exists) return "no lock is in use";
+  try {
+    if (zkrecipes::list_lock(session.connection(), prefix, session.patience()).exists) return "no lock is in use";
+  } catch (const zkrecipes::Error& error) {
+    if (error.code() != zkrecipes::ErrorCode::unusable_path) throw;
+    return "no lock is in use";  // the node is there, and is no path of a lock
+  }
   return "no lock is in use, or a wrong path or chroot: there is no such node";
 }
 

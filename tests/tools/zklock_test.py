@@ -233,8 +233,13 @@ class Zklock:
         os.kill(self.pid, number)
 
     def end(self):
+        """In order if it can: a session that ends later takes a node away while another test counts nodes."""
         if self.process.poll() is None:
-            self.process.kill()
+            self.process.terminate()
+            try:
+                self.process.wait(2)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
         self.wait()
 
 
